@@ -14,10 +14,10 @@ from tacit.language.class_exchange import (
     count_bigrams,
     count_classes,
     exchange,
+    initial_classes,
     merge_classes,
     mutual_information,
     paths_of,
-    start,
 )
 
 NOUNS, VERBS, ARTICLES = ["cat", "dog", "cow", "fox"], ["runs", "eats", "naps"], ["the", "a"]
@@ -60,7 +60,7 @@ def corpora(draw):
 def test_a_pass_never_loses_information_and_its_counts_stay_true(corpus):
     ids, lengths, v, k = corpus
     bigrams = count_bigrams(ids, lengths, v)
-    classes = start(bigrams, k)
+    classes = initial_classes(bigrams, k)
     last = mutual_information(classes)
     for _ in range(3):
         exchange(bigrams, classes)
@@ -79,7 +79,7 @@ def test_a_pass_never_loses_information_and_its_counts_stay_true(corpus):
 def test_no_single_move_helps_in_the_end(corpus):
     ids, lengths, v, k = corpus
     bigrams = count_bigrams(ids, lengths, v)
-    classes = start(bigrams, k)
+    classes = initial_classes(bigrams, k)
     for _ in range(50):
         if not exchange(bigrams, classes):
             break
@@ -97,7 +97,7 @@ def test_no_single_move_helps_in_the_end(corpus):
 def test_each_merger_of_the_tree_loses_least(corpus):
     ids, lengths, v, k = corpus
     bigrams = count_bigrams(ids, lengths, v)
-    classes = start(bigrams, k)
+    classes = initial_classes(bigrams, k)
     labels = classes.label.astype(np.int64)
     names = {c: c for c in range(k)}
     for step, (a, b) in enumerate(merge_classes(classes.follow, classes.size).tolist()):

@@ -13,7 +13,7 @@ from tacit.core import ModelFileError
 from tacit.language import NGramModel, SpellingCorrector
 from tacit.language.correction_search import LN10, Lattice, best_path, score_candidates_at
 from tacit.language.sentences import FIRST, UNKNOWN
-from tacit.language.spelling_text import in_case_of, sentences_of, tokens_of
+from tacit.language.spelling_text import match_case, sentences_of, tokens_of
 
 TEXT = """
 The committee will receive the letter before Tuesday. I believe that their house is over there.
@@ -385,8 +385,8 @@ def test_accents_apart_from_their_letters_are_one_word():
 
 
 def test_capitals_of_one_letter_words_are_first_letters():
-    assert in_case_of("a", "I") == "A"
-    assert in_case_of("au lait", "Aulait") == "Au lait"
+    assert match_case("a", "I") == "A"
+    assert match_case("au lait", "Aulait") == "Au lait"
 
 
 def test_a_word_longer_than_any_is_left_as_it_is_and_not_cut_in_two():

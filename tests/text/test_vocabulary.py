@@ -33,13 +33,11 @@ def test_a_vocabulary_is_the_sorted_distinct_strings(strings):
 @given(st.lists(words, min_size=1, max_size=4))
 def test_the_union_holds_all_and_says_where_everything_went(lists):
     parts = [Vocabulary.of(strings) for strings in lists]
-    union = unite(parts)
-    assert list(union.vocabulary) == sorted(set().union(*lists))
-    for part, places in zip(parts, union.places, strict=True):
-        assert [union.vocabulary[i] for i in places] == list(part)
-    np.testing.assert_array_equal(
-        union.vocabulary.keys, Vocabulary.of(list(union.vocabulary)).keys
-    )
+    union, places = unite(parts)
+    assert list(union) == sorted(set().union(*lists))
+    for part, place in zip(parts, places, strict=True):
+        assert [union[i] for i in place] == list(part)
+    np.testing.assert_array_equal(union.keys, Vocabulary.of(list(union)).keys)
 
 
 @some

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["StringArray", "are_offsets", "decode_slices"]
+__all__ = ["StringArray", "are_offsets", "decode_slices", "offsets_of"]
 
 
 class StringArray(NamedTuple):
@@ -32,9 +32,7 @@ class StringArray(NamedTuple):
     @classmethod
     def of_bytes(cls, encoded: list[bytes]) -> "StringArray":
         """Join strings that are encoded already."""
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(string) for string in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets_of(map(len, encoded)))
 
     @property
     def size(self) -> int:
@@ -69,6 +67,18 @@ def decode_slices(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> li
         text = raw.decode("ascii")
         return [text[i:j] for i, j in edges]
     return [raw[i:j].decode("utf-8") for i, j in edges]
+
+
+def offsets_of(sizes: Iterable[int] | np.ndarray) -> np.ndarray:
+    """Where parts of these sizes begin, one after the other, and where the last one ends.
+
+    >>> offsets_of([2, 0, 3])
+    array([0, 2, 2, 5])
+    """
+    sizes = sizes if isinstance(sizes, np.ndarray) else np.fromiter(sizes, np.int64)
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 def are_offsets(offsets: np.ndarray, end: int | None = None) -> bool:

@@ -5,15 +5,9 @@ from typing import TYPE_CHECKING
 from tacit.core.lazy import attach
 
 __all__ = [
-    "BrownClusters",
-    "CacheModel",
-    "ClassModel",
-    "MixedModel",
-    "NGramModel",
-    "SpellingCorrector",
-    "read_arpa",
-    "write_arpa",
-]
+    "BrownClusters", "CacheModel", "ClassModel", "MixedModel", "NGramModel",
+    "SpellingCorrector", "read_arpa", "write_arpa",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from tacit.language.arpa import read_arpa, write_arpa

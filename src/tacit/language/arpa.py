@@ -12,7 +12,7 @@ r"""ARPA files: the text format that language models are exchanged in.
 
 A line holds log10 of the probability, the words, and log10 of the back-off weight if there
 is one. The logarithm of zero is written -99. Numbers have the fewest digits from which the
-float32 is read back exactly, so that a model read from its own file is the same model.
+float32 is read back exactly, so that a model read back is the same model.
 
 One file: reader and writer describe the same format and are tested against each other.
 """
@@ -36,9 +36,9 @@ from tacit.data.streams import Source
 from tacit.kernels.hashing import Interner, padded
 from tacit.language.backoff_model import BackoffModel
 from tacit.language.backoff_tables import Tables
-from tacit.language.ngram_counts import extend, first_children
+from tacit.language.ngram_counts import find_ngrams, first_children
 from tacit.language.sentences import FIRST, SPECIAL, START, STOP, UNKNOWN
-from tacit.text.vocabulary import Vocabulary
+from tacit.text.vocabulary import Vocabulary, unite
 
 if TYPE_CHECKING:
     from tacit.language.ngram_model import NGramModel
@@ -114,13 +114,12 @@ def read_arpa(path: str | os.PathLike) -> "NGramModel":
     """
     from tacit.language.ngram_model import NGramModel
 
-    found = read_tables(os.fspath(path))
-    model = NGramModel(
-        found.tables.order, open_vocabulary=found.open_vocabulary, markers=found.markers
-    )
-    model._set_tables(found.tables, found.vocabulary)
+    lines = LineReader(os.fspath(path))
+    tables, vocabulary, has_unknown, has_markers = read_tables(lines)
+    model = NGramModel(tables.order, open_vocabulary=has_unknown, markers=has_markers)
+    model._set_tables(tables, vocabulary)
     model.discounts_, model.discount_fallbacks_, model.mixing_ = [], [], []
-    model.input_report_ = {"lines": found.lines}
+    model.input_report_ = {"lines": lines.number}
     return model
 
 
@@ -215,14 +214,7 @@ def format_ngrams(
 # --- Reading: sections into levels, levels into a trie ---
 
 
-class Read(NamedTuple):
-    """The contents of an ARPA file."""
-
-    tables: Tables
-    vocabulary: Vocabulary
-    open_vocabulary: bool
-    markers: bool
-    lines: int
+Content = tuple[Tables, Vocabulary, bool, bool]  # has <unk>; has <s> and </s>
 
 
 class Section(NamedTuple):
@@ -244,65 +236,50 @@ class LineReader:
 
     def next(self) -> str | None:
         """The next line, without its end; None after the last."""
-        while b"\n" not in self.buffer:
-            chunk = next(self.chunks, None)
-            if chunk is None:
-                if not self.buffer:
-                    return None
-                line, self.buffer = self.buffer, b""
-                self.number += 1
-                return line.decode("utf-8", "replace").strip()
+        while b"\n" not in self.buffer and (chunk := next(self.chunks, None)) is not None:
             self.buffer += chunk
+        if not self.buffer:
+            return None
         line, _, self.buffer = self.buffer.partition(b"\n")
         self.number += 1
         return line.decode("utf-8", "replace").strip()
 
     def many(self, count: int) -> bytes:
-        """Whole lines, about ``PIECE`` bytes of them but never more than ``count``."""
+        """Complete lines, about ``PIECE`` bytes of them but never more than ``count``."""
         parts, size = [self.buffer], len(self.buffer)
-        while size < PIECE:
-            chunk = next(self.chunks, None)
-            if chunk is None:
-                break
+        while size < PIECE and (chunk := next(self.chunks, None)) is not None:
             parts.append(chunk)
             size += len(chunk)
         self.buffer = b"".join(parts)
         if self.buffer and not self.buffer.endswith(b"\n") and size < PIECE:
             self.buffer += b"\n"
-        at, found = end_of_lines(np.frombuffer(self.buffer, np.uint8), count)
-        out, self.buffer = self.buffer[:at], self.buffer[at:]
-        self.number += found
+        end, n = end_of_lines(np.frombuffer(self.buffer, np.uint8), count)
+        out, self.buffer = self.buffer[:end], self.buffer[end:]
+        self.number += n
         return out
 
     def error(self, message: str) -> DataError:
         return DataError(message, file=self.path, row=self.number)
 
 
-def read_tables(path: str) -> Read:
+def read_tables(lines: LineReader) -> Content:
     """The tables of an ARPA file; DataError with file and line for what is not one."""
-    lines = LineReader(path)
+    words, sections = Words(), []
     try:
-        return parse(lines)
+        for k, n in enumerate(read_header(lines), 1):
+            heading = next_line(lines)
+            if heading != f"\\{k}-grams:":
+                raise lines.error(f"expected \\{k}-grams: but found {str(heading)[:60]!r}.")
+            sections.append(read_section(lines, words, k, n))
+        if next_line(lines) != "\\end\\":
+            raise lines.error("expected \\end\\ after the last n-gram. Is the file complete?")
+        if lines.source.partial:
+            raise lines.error(f"{lines.source.partial}.")
+        return build(lines, words, sections)
     except UnicodeDecodeError as error:
         raise lines.error(
             f"a word is not UTF-8 ({error.reason}). Convert the file, for example with iconv."
         ) from None
-
-
-def parse(lines: LineReader) -> Read:
-    sizes = read_header(lines)
-    words = Words()
-    sections = []
-    for k, n in enumerate(sizes, 1):
-        heading = next_line(lines)
-        if heading != f"\\{k}-grams:":
-            raise lines.error(f"expected \\{k}-grams: but found {str(heading)[:60]!r}.")
-        sections.append(read_section(lines, words, k, n))
-    if next_line(lines) != "\\end\\":
-        raise lines.error("expected \\end\\ after the last n-gram. Is the file complete?")
-    if lines.source.partial:
-        raise lines.error(f"{lines.source.partial}.")
-    return build(lines, words, sections)
 
 
 def next_line(lines: LineReader) -> str | None:
@@ -386,18 +363,15 @@ def add_words(
     lines: LineReader, words: Words, spelled: Vocabulary, local: np.ndarray, done: int
 ) -> np.ndarray:
     """Unigrams: every one must be new."""
-    from tacit.text.vocabulary import unite
-
     if len(spelled) != len(local) or (words.vocabulary.find(spelled) >= 0).any():
         raise lines.error("a word stands twice among the 1-grams.")
-    mine = np.empty(len(spelled), np.int32)
-    mine[local] = np.arange(done, done + len(local))
-    union = unite([words.vocabulary, spelled])
-    numbers = np.empty(len(union.vocabulary), np.int32)
-    numbers[union.places[0]] = words.numbers
-    numbers[union.places[1]] = mine
-    words.vocabulary, words.numbers = union.vocabulary, numbers
-    return mine[local]
+    new_numbers = np.empty(len(spelled), np.int32)
+    new_numbers[local] = np.arange(done, done + len(local))
+    words.vocabulary, (known, new) = unite([words.vocabulary, spelled])
+    numbers = np.empty(len(words.vocabulary), np.int32)
+    numbers[known], numbers[new] = words.numbers, new_numbers
+    words.numbers = numbers
+    return new_numbers[local]
 
 
 def find_words(lines: LineReader, words: Words, spelled: Vocabulary) -> np.ndarray:
@@ -411,7 +385,7 @@ def find_words(lines: LineReader, words: Words, spelled: Vocabulary) -> np.ndarr
 # --- Sections into a trie ---
 
 
-def build(lines: LineReader, words: Words, sections: list[Section]) -> Read:
+def build(lines: LineReader, words: Words, sections: list[Section]) -> Content:
     strings = words.vocabulary.strings
     special = {SPELLINGS.get(word, word): i for i, word in enumerate(strings)}
     known = [special.get(token, -1) for token in SPECIAL]
@@ -419,7 +393,7 @@ def build(lines: LineReader, words: Words, sections: list[Section]) -> Read:
     real[[i for i in known if i >= 0]] = False
     vocabulary = words.vocabulary.take(real)
     v = len(vocabulary) + FIRST
-    new_id = np.empty(len(strings), np.int32)  # by place in the sorted words
+    new_id = np.empty(len(strings), np.int32)  # by index in the sorted words
     new_id[real] = np.arange(FIRST, v, dtype=np.int32)
     for id, at in enumerate(known):
         if at >= 0:
@@ -447,17 +421,17 @@ def build(lines: LineReader, words: Words, sections: list[Section]) -> Read:
                 backoffs[part] = 0.0
                 backoffs[part][order] = zeros(section.backoffs)
         else:
-            place = ids[:, 0]
+            histories = ids[:, 0]
             for j in range(1, k - 1):
-                place = extend(place, ids[:, j], *levels[j - 1])
-            if (place < 0).any():
-                lost = int(np.flatnonzero(place < 0)[0])
+                histories = find_ngrams(histories, ids[:, j], *levels[j - 1])
+            if (histories < 0).any():
+                lost = int(np.flatnonzero(histories < 0)[0])
                 raise DataError(
                     f"n-gram {lost + 1} of {k} words begins with {k - 1} words that are not a "
                     f"{k - 1}-gram. Such a file cannot be used.",
                     file=lines.path,
                 )
-            keys = (place.astype(np.uint64) << np.uint64(32)) | ids[:, -1].astype(np.uint64)
+            keys = (histories.astype(np.uint64) << np.uint64(32)) | ids[:, -1].astype(np.uint64)
             order = np.argsort(keys, kind="stable")
             keys = keys[order]
             if (keys[1:] == keys[:-1]).any():
@@ -466,16 +440,16 @@ def build(lines: LineReader, words: Words, sections: list[Section]) -> Read:
             probs[part] = zeros(section.probs[order])
             if k < len(sections):
                 backoffs[part] = zeros(section.backoffs[order])
-            mine = first_children(place[order], int(sizes[k - 2]))
-            children[first - int(sizes[k - 2]) : first + 1] = first + mine
-            levels.append((mine, out_words[part]))
+            starts = first_children(histories[order], int(sizes[k - 2]))
+            children[first - int(sizes[k - 2]) : first + 1] = first + starts
+            levels.append((starts, out_words[part]))
         first = part.stop
-    may = int(v - 1 - (known[UNKNOWN] < 0) - (known[STOP] < 0))
+    n_words = int(v - 1 - (known[UNKNOWN] < 0) - (known[STOP] < 0))
     tables = Tables(
-        out_words, children, probs, backoffs, sizes, float(np.log10(1 / max(1, may)))
+        out_words, children, probs, backoffs, sizes, float(np.log10(1 / max(1, n_words)))
     )
     marked = known[START] >= 0 and known[STOP] >= 0
-    return Read(tables, vocabulary, known[UNKNOWN] >= 0, marked, lines.number)
+    return tables, vocabulary, known[UNKNOWN] >= 0, marked
 
 
 def zeros(logs: np.ndarray) -> np.ndarray:
@@ -567,15 +541,15 @@ def format_number(number, bits, out, at):
     sides (half of that below a power of two). So the search is exact in 64 bits for numbers
     from 1e-8 to 1e6; others get 9 digits, which is always enough.
     """
-    whole = np.int64(bits)
-    m, e = whole & 0x7FFFFF, (whole >> 23) & 255
+    word = np.int64(bits)
+    m, e = word & 0x7FFFFF, (word >> 23) & 255
     if e == 255:  # -inf, the logarithm of zero
         out[at], out[at + 1], out[at + 2] = 45, 57, 57
         return at + 3
     if m == 0 and e == 0:
         out[at] = 48
         return at + 1
-    if whole >> 31:
+    if word >> 31:
         out[at] = 45
         at += 1
     power_of_two = m == 0
@@ -589,10 +563,10 @@ def format_number(number, bits, out, at):
         e10 += 1
     if -8 <= e10 <= 5:
         p = 5 - e10
-        d = shortest(m, q, p, power_of_two)
+        d = shortest_decimal(m, q, p, power_of_two)
         while d < 0:
             p += 1
-            d = shortest(m, q, p, power_of_two)
+            d = shortest_decimal(m, q, p, power_of_two)
         n = p + e10 + 1
     else:
         n, d = 9, np.int64(np.rint(x / DECADES[e10 + 45] * 1e8))
@@ -631,8 +605,8 @@ def format_number(number, bits, out, at):
 
 @kernel
 def put_nine_digits(number, out, at):
-    first, rest = number // 10**8, number % 10**8
-    high, low = rest // 10_000, rest % 10_000
+    first, others = number // 10**8, number % 10**8
+    high, low = others // 10_000, others % 10_000
     a, b, c, d = 2 * (high // 100), 2 * (high % 100), 2 * (low // 100), 2 * (low % 100)
     out[at], out[at + 1], out[at + 2] = 48 + first, PAIRS[a], PAIRS[a + 1]
     out[at + 3], out[at + 4], out[at + 5] = PAIRS[b], PAIRS[b + 1], PAIRS[c]
@@ -640,18 +614,17 @@ def put_nine_digits(number, out, at):
 
 
 @kernel
-def shortest(m, q, p, power_of_two):
-    """The integer nearest to m 2^q 10^p that reads back as m 2^q; -1 if neither neighbor does.
-    """
+def shortest_decimal(m, q, p, power_of_two):
+    """The integer nearest to m 2^q 10^p that reads back as m 2^q; -1 if there is none."""
     x, shift = m * FIVES[p], -(q + p)
     if shift <= 0:
         return x << -shift
     d = x >> shift
-    rest = x - (d << shift)
-    up = (np.int64(1) << shift) - rest
-    down_fits = (4 if power_of_two else 2) * rest < FIVES[p]
+    down = x - (d << shift)
+    up = (np.int64(1) << shift) - down
+    down_fits = (4 if power_of_two else 2) * down < FIVES[p]
     up_fits = 2 * up < FIVES[p]
-    if down_fits and (not up_fits or rest < up or (rest == up and d % 2 == 0)):
+    if down_fits and (not up_fits or down < up or (down == up and d % 2 == 0)):
         return d
     return d + 1 if up_fits else -1
 
@@ -659,14 +632,14 @@ def shortest(m, q, p, power_of_two):
 @kernel
 def end_of_lines(data, count):
     """Where ``count`` lines end, or as many as there are; and how many."""
-    found = at = 0
+    n = end = 0
     for i in range(len(data)):
         if data[i] == 10:
-            found += 1
-            at = i + 1
-            if found == count:
+            n += 1
+            end = i + 1
+            if n == count:
                 break
-    return at, found
+    return end, n
 
 
 @kernel
@@ -678,14 +651,14 @@ def parse_number(data, i, stop):
         i += 1
     if stop - i >= 3 and data[i] | 32 == 105:  # inf
         return sign * np.inf, data[i + 1] | 32 == 110 and data[i + 2] | 32 == 102
-    whole, places, digits, seen, point = np.int64(0), 0, 0, 0, False
+    mantissa, places, digits, seen, point = np.int64(0), 0, 0, 0, False
     while i < stop:
         c = data[i]
         if 48 <= c <= 57:
             seen += 1
             if digits < 18:
-                whole = whole * 10 + (c - 48)
-                digits += whole > 0
+                mantissa = mantissa * 10 + (c - 48)
+                digits += mantissa > 0
                 places += point
             else:
                 places -= not point
@@ -709,7 +682,7 @@ def parse_number(data, i, stop):
         if not any_digit:
             return 0.0, False
         power += -e if down else e
-    number = np.float64(whole)
+    number = np.float64(mantissa)
     while power > 0 and number != 0 and number < 1e300:
         step = min(power, 22)
         number *= POWERS[step]

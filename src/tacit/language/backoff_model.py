@@ -21,6 +21,7 @@ from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["BackoffModel", "check_trained", "train"]
 
+FIELDS = tuple(name for name in Tables._fields if name != "absolute")  # as in a file
 Model = TypeVar("Model", bound="BackoffModel")
 
 
@@ -28,11 +29,7 @@ class BackoffModel(Saved):
     """The settings and the tables of an ``NGramModel``, which documents both."""
 
     _saved_as: ClassVar[str] = "NGramModel"
-    _saved_private = (
-        "_words", "_children", "_probs", "_backoffs", "_sizes", "_uniform", "_prob_values",
-        "_backoff_values", "_unigram_probs", "_unigram_backoffs", "_word_bytes",
-        "_word_offsets",
-    )  # fmt: skip
+    _saved_private = (*(f"_{name}" for name in FIELDS), "_word_bytes", "_word_offsets")
     _file_schema: ClassVar[dict] = {
         "_sizes": ("n_orders",),
         "_words": ("n_ngrams",),
@@ -107,23 +104,16 @@ class BackoffModel(Saved):
     def _set_tables(self, tables: Tables, vocabulary: Vocabulary) -> None:
         for name in ("_tables", "_vocabulary", "_index", "_lookup"):
             self.__dict__.pop(name, None)
-        self._words, self._children = tables.words, tables.children
-        self._probs, self._backoffs = tables.probs, tables.backoffs
-        self._sizes, self._uniform = tables.sizes, float(tables.uniform)
-        self._prob_values, self._backoff_values = tables.prob_values, tables.backoff_values
-        self._unigram_probs = tables.unigram_probs
-        self._unigram_backoffs = tables.unigram_backoffs
+        for name in FIELDS:
+            setattr(self, f"_{name}", getattr(tables, name))
         self._word_bytes, self._word_offsets = vocabulary.data, vocabulary.offsets
 
     @cached_property
     def _tables(self) -> Tables:
         check_trained(self)
-        tables = Tables(
-            self._words, self._children, self._probs, self._backoffs, self._sizes,
-            self._uniform, self.smoothing == "add-k", self._prob_values, self._backoff_values,
-            getattr(self, "_unigram_probs", None), getattr(self, "_unigram_backoffs", None),
-        )  # fmt: skip
-        return with_exact_unigrams(tables)
+        arrays = {name: getattr(self, f"_{name}", None) for name in FIELDS}
+        absolute = self.smoothing == "add-k"
+        return with_exact_unigrams(Tables(absolute=absolute, **arrays))  # type: ignore
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
@@ -138,28 +128,19 @@ def train(model: Model, X: Any, held_out: Any = None, baseline: int | None = Non
     """Fill in the tables of a model from sentences, as ``NGramModel.fit`` describes.
 
     The limit on memory comes on top of ``baseline`` bytes, by default what the process takes
-    now; with 0 it is for the whole process.
+    now; with 0 it is for the process.
     """
     check_tokenizer(model.tokenizer)
     check_prune(model.prune, model.smoothing)
-    counted = count_text(model, X, held_out, baseline)
-    smoothed = smooth(
-        counted.counts,
-        model.smoothing,
-        k=model.k,
-        weight=model.backoff_weight,
-        mixing=counted.mixing,
-        prune=model.prune,
-        open_vocabulary=model.open_vocabulary,
-        engine=model.engine,
-    )
-    model._set_tables(smoothed.tables, counted.vocabulary)
-    model.discounts_ = [each.values.tolist() for each in smoothed.discounts]
+    counts, vocabulary, report, mixing = count_text(model, X, held_out, baseline)
+    tables, discounts = smooth(counts, model, mixing)
+    model._set_tables(tables, vocabulary)
+    model.discounts_ = [rule.values.tolist() for rule in discounts]
     model.discount_fallbacks_ = [
-        order for order, each in enumerate(smoothed.discounts, 1) if not each.estimated
+        order for order, rule in enumerate(discounts, 1) if not rule.estimated
     ]
-    model.mixing_ = [each.tolist() for each in counted.mixing or ()]
-    model.input_report_ = counted.report
+    model.mixing_ = [weights.tolist() for weights in mixing or ()]
+    model.input_report_ = report
     return model
 
 

@@ -56,7 +56,7 @@ class Tables(NamedTuple):
     absolute: bool = False
     prob_values: np.ndarray | None = None  # (order, 256) float32: what the codes stand for
     backoff_values: np.ndarray | None = None  # (order - 1, 256)
-    unigram_probs: np.ndarray | None = None  # (v,) float32: exact, where the rest are codes
+    unigram_probs: np.ndarray | None = None  # (v,) float32: exact, where all others are codes
     unigram_backoffs: np.ndarray | None = None
 
     @property
@@ -107,9 +107,9 @@ def distribution(tables: Tables, history: np.ndarray) -> np.ndarray:
 
 
 def check_tables(
-    tables: Tables, word_bytes: np.ndarray, word_offsets: np.ndarray, *, whole: bool
+    tables: Tables, word_bytes: np.ndarray, word_offsets: np.ndarray, *, values: bool
 ) -> None:
-    """ValueError if these arrays are not a model; ``whole`` checks every number."""
+    """ValueError if these arrays are not a model; ``values`` checks every number."""
     sizes, n, v = tables.sizes, len(tables.words), int(tables.sizes[0])
     quantized = tables.prob_values is not None
     expected = np.uint8 if quantized else np.float32
@@ -130,7 +130,7 @@ def check_tables(
         )
     ):
         raise ValueError("the sizes of its tables do not agree")
-    if not whole:
+    if not values:
         return
     edges, children = word_offsets, tables.children
     if edges[0] != 0 or edges[-1] != len(word_bytes) or (np.diff(edges) < 0).any():
@@ -186,14 +186,14 @@ def with_exact_unigrams(tables: Tables) -> Tables:
 def bin_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes and what they stand for. -inf and 0 are kept exactly: they have a meaning."""
     exact = np.array([-np.inf, 0.0], np.float32)
-    found = np.unique(values[np.isfinite(values) & (values != 0)])
-    room = CODES - len(exact)
-    if len(found) > room:
-        inside = np.sort(values[np.isfinite(values) & (values != 0)])
-        edges = np.linspace(0, len(inside), room + 1).astype(np.int64)
+    inside = values[np.isfinite(values) & (values != 0)]
+    centers, n_bins = np.unique(inside), CODES - len(exact)
+    if len(centers) > n_bins:
+        inside = np.sort(inside)
+        edges = np.linspace(0, len(inside), n_bins + 1).astype(np.int64)
         sums = np.add.reduceat(inside.astype(np.float64), edges[:-1])
-        found = np.unique((sums / np.diff(edges)).astype(np.float32))
-    book = np.unique(np.concatenate([exact, found])).astype(np.float32)
+        centers = np.unique((sums / np.diff(edges)).astype(np.float32))
+    book = np.unique(np.concatenate([exact, centers])).astype(np.float32)
     middle = (book[1:-1] + book[2:]) / 2  # book[0] is -inf
     codes = 1 + np.searchsorted(middle, values)
     codes[np.isneginf(values)] = 0

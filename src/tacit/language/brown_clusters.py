@@ -16,7 +16,9 @@ Communication 24. In the notes: language models, classes of words.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,20 +31,20 @@ from tacit.core.progress import Step, notify
 from tacit.language.class_exchange import (
     count_bigrams,
     exchange,
+    initial_classes,
     merge_classes,
     mutual_information,
     paths_of,
 )
-from tacit.language.class_exchange import start as start_classes
 from tacit.language.sentences import (
     SPECIAL,
     START,
     STOP,
     Reader,
-    merge_blocks,
     read_words,
     sentence_blocks,
 )
+from tacit.text.vocabulary import unite
 
 __all__ = ["BrownClusters", "WordClass", "number_words"]
 
@@ -69,8 +71,8 @@ class WordClass:
 
     def __str__(self) -> str:
         more = self.n_words - len(self.words)
-        rest = f", and {more:,} more" if more else ""
-        return f"{self.path}  {', '.join(self.words)}{rest}"
+        ending = f", and {more:,} more" if more else ""
+        return f"{self.path}  {', '.join(self.words)}{ending}"
 
 
 class Numbered(NamedTuple):
@@ -86,14 +88,14 @@ def number_words(sentences: Any, reader: Reader, engine: Any, *, name: str) -> N
     """Read sentences; number their words in alphabetical order."""
     blocks = sentence_blocks(sentences, name=name)
     read = list(get_engine(engine).map(read_words, reader, blocks))
-    vocabulary, places = merge_blocks(read)
+    vocabulary, places = unite([block.vocabulary for block in read])
     parts = [place[block.ids] for place, block in zip(places, read, strict=True)]
     ids = np.concatenate([np.empty(0, np.int32), *parts]).astype(np.int32)
     lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(b.edges) for b in read)])
     counts = np.bincount(ids, minlength=len(vocabulary)).astype(np.int64)
     if not len(ids):
         raise ValueError(
-            f"{name} needs words, but the {len(lengths):,} sentences given have none. "
+            f"{name} needs words, but the {len(lengths):,} sentences have none. "
             "Give sentences as strings or as lists of words."
         )
     return Numbered(list(vocabulary.strings), counts, ids, lengths.astype(np.int64))
@@ -215,14 +217,14 @@ class BrownClusters(Estimator):
                 f"the text has {v}. Lower n_clusters (or min_count={self.min_count})."
             )
         bigrams = count_bigrams(text.ids, text.lengths, v)
-        classes = start_classes(bigrams, k)
+        classes = initial_classes(bigrams, k)
         history: list[float] = []
         with self._fit_callbacks() as callbacks:
             for number in range(self.max_iter):
                 moved = exchange(bigrams, classes)
                 history.append(mutual_information(classes))
                 done = not moved or number + 1 == self.max_iter
-                losses = [-each for each in history]
+                losses = [-information for information in history]
                 name = f"Brown clusters, k={k}"
                 step = Step(name, number + 1, self.max_iter, losses, classes, done)
                 if notify(callbacks, step) or done:
@@ -233,7 +235,7 @@ class BrownClusters(Estimator):
         self.paths_ = paths_of(self.merges_, k)
         self.history_, self.mutual_information_ = history, history[-1]
         self.n_iter_ = len(history)
-        self.__dict__.pop("_places", None)
+        self.__dict__.pop("_index", None)
         return self
 
     def predict(self, words: Iterable[str]) -> np.ndarray:
@@ -241,8 +243,7 @@ class BrownClusters(Estimator):
         check_is_fitted(self)
         if isinstance(words, str):
             raise ValueError(f"predict takes many words, but got {words!r}. Put it in a list.")
-        places = self._places_of_words()
-        at = np.array([places.get(word, -1) for word in words], np.int64)
+        at = np.array([self._index.get(word, -1) for word in words], np.int64)
         return np.where(at < 0, np.int32(-1), self.classes_[at])
 
     def path(self, word: str) -> str:
@@ -264,12 +265,11 @@ class BrownClusters(Estimator):
             )
             for number, part in enumerate(parts)
         ]  # fmt: skip
-        return sorted(classes, key=lambda each: each.path)
+        return sorted(classes, key=attrgetter("path"))
 
-    def _places_of_words(self) -> dict[str, int]:
-        if "_places" not in vars(self):
-            self._places = {word: i for i, word in enumerate(self.vocabulary_)}
-        return self._places
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.vocabulary_)}
 
     def _after_load(self) -> None:
         if len(self.classes_) and not 0 <= self.classes_.min() <= self.classes_.max() < len(

@@ -76,13 +76,12 @@ class CacheModel(Estimator):
         """Choose weights and half-lives on held-out sentences, in the order they are read."""
         self._validate_params()
         scored = self._scores(X)
-        own = 10.0**scored.scores
-        chosen = self._given()
-        if chosen is None:
-            # One after the other: the two half-lives hardly depend on each other.
-            chosen = choose_half_life(scored, own, 0), choose_half_life(scored, own, 1)
-        self.half_lives_ = chosen
-        self.weights_ = fit_weights(self._columns(scored, own))
+        p = 10.0**scored.scores
+        if self.half_lives is not None:
+            self.half_lives_ = check_half_lives(self.half_lives)
+        else:  # one after the other: the two hardly depend on each other
+            self.half_lives_ = choose_half_life(scored, p, 0), choose_half_life(scored, p, 1)
+        self.weights_ = fit_weights(self._columns(scored, p))
         return self
 
     def perplexity(self, sentences: Any) -> Perplexity:
@@ -94,9 +93,6 @@ class CacheModel(Estimator):
             scores = np.log10(mixed)
         return Perplexity.of(sum_scores(scored._replace(scores=scores), self.model.markers))
 
-    def _given(self) -> tuple[float, float] | None:
-        return None if self.half_lives is None else check_half_lives(self.half_lives)
-
     def _after_load(self) -> None:
         _ = self.model.markers, self.model._scorer  # no other model has these
         check_half_lives(self.half_lives_)
@@ -107,22 +103,25 @@ class CacheModel(Estimator):
         engine = get_engine(self.model.engine)
         return join_scores(list(engine.map(word_scores, self.model._scorer(), blocks)))
 
-    def _columns(self, scored: WordScores, own: np.ndarray) -> np.ndarray:
-        columns = [own, *(recent(scored, own, self.half_lives_[kind], kind) for kind in (0, 1))]
-        return np.stack(columns, axis=1)
+    def _columns(self, scored: WordScores, p: np.ndarray) -> np.ndarray:
+        caches = (recent(scored, p, self.half_lives_[kind], kind) for kind in (0, 1))
+        return np.stack([p, *caches], axis=1)
 
 
-def check_half_lives(given: Any) -> tuple[float, float]:
-    if len(given) != 2 or not all(isinstance(h, Real) and float(h) > 0 for h in given):
+def check_half_lives(half_lives: Any) -> tuple[float, float]:
+    if len(half_lives) != 2 or not all(
+        isinstance(h, Real) and float(h) > 0 for h in half_lives
+    ):
         raise ValueError(
-            f"CacheModel(half_lives={given!r}) needs two numbers above 0: words after which a "
-            "word, and a pair of words, counts half."
+            f"CacheModel(half_lives={half_lives!r}) needs two numbers above 0: words after "
+            "which a word, and a pair of words, counts half."
         )
-    return float(given[0]), float(given[1])
+    return float(half_lives[0]), float(half_lives[1])
 
 
-def recent(scored: WordScores, own: np.ndarray, half_life: float, kind: int) -> np.ndarray:
-    """The probability of each word by a cache of words (kind 0) or of pairs (1)."""
+def recent(scored: WordScores, p: np.ndarray, half_life: float, kind: int) -> np.ndarray:
+    """The probability of each word by a cache of words (kind 0) or of pairs (1); p of the model
+    where the cache is empty."""
     ids = np.maximum(scored.ids, 0)
     history = np.zeros(len(ids), np.int32)
     if kind == 1:
@@ -136,31 +135,28 @@ def recent(scored: WordScores, own: np.ndarray, half_life: float, kind: int) -> 
     ]
     for first in range(0, len(pairs), SPAN):
         last = min(len(pairs), first + SPAN)
-        decay_counts(pairs, history, own, 0.5 ** (1.0 / half_life), *state[0], *state[1], first,
+        decay_counts(pairs, history, p, 0.5 ** (1.0 / half_life), *state[0], *state[1], first,
                  last, out)  # fmt: skip
     return out
 
 
-def choose_half_life(scored: WordScores, own: np.ndarray, kind: int) -> float:
-    likely = []
+def choose_half_life(scored: WordScores, p: np.ndarray, kind: int) -> float:
+    """The one under which the text is likeliest."""
+    likelihoods = []
     for half_life in HALF_LIVES:
-        columns = np.stack([own, recent(scored, own, half_life, kind)], axis=1)
-        likely.append(likelihood(columns, fit_weights(columns)))
-    return float(HALF_LIVES[int(np.argmax(likely))])
-
-
-def likelihood(columns: np.ndarray, weights: np.ndarray) -> float:
-    mixed = columns @ weights
-    return float(np.log(mixed[mixed > 0]).sum())
+        columns = np.stack([p, recent(scored, p, half_life, kind)], axis=1)
+        mixed = columns @ fit_weights(columns)
+        likelihoods.append(np.log(mixed[mixed > 0]).sum())
+    return float(HALF_LIVES[int(np.argmax(likelihoods))])
 
 
 @kernel
-def decay_counts(items, histories, own, fade, seen, seen_at, total, total_at, first, last, out):
+def decay_counts(items, histories, p, fade, seen, seen_at, total, total_at, first, last, out):
     """Decaying counts of items over those of their histories, before each position."""
     for t in range(first, last):
         i, h = items[t], histories[t]
-        part = seen[i] * fade ** (t - seen_at[i])
-        whole = total[h] * fade ** (t - total_at[h])
-        out[t] = part / whole if whole > 1e-9 else own[t]
-        seen[i], seen_at[i] = part + 1.0, t
-        total[h], total_at[h] = whole + 1.0, t
+        item_count = seen[i] * fade ** (t - seen_at[i])
+        history_count = total[h] * fade ** (t - total_at[h])
+        out[t] = item_count / history_count if history_count > 1e-9 else p[t]
+        seen[i], seen_at[i] = item_count + 1.0, t
+        total[h], total_at[h] = history_count + 1.0, t

@@ -12,7 +12,7 @@ natural logarithm of the probability of their likeliest alignment.
 Repeated a few times; the initial costs are the prior, so that few examples change little, and
 edits that no example shows keep a probability.
 
-The prior for English is a table of rough probabilities, given that a word is misspelt, by
+The prior for English is a table of rough probabilities of errors in misspelt words, by
 groups: letters that sound alike, vowels in unstressed syllables, letters that double or fail
 to, silent letters, adjacent keys, two letters in the wrong order. A first letter is seldom
 wrong.
@@ -32,7 +32,16 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.language.deletion_index import LONGEST, strings_of
-from tacit.text.edit_costs import OTHER, START, CostTables, EditCosts
+from tacit.text.edit_costs import (
+    DELETE,
+    INSERT,
+    OTHER,
+    START,
+    SUBSTITUTE,
+    TRANSPOSE,
+    CostTables,
+    EditCosts,
+)
 from tacit.text.edit_kernels import EncodedStrings
 
 __all__ = [
@@ -130,21 +139,14 @@ def english_costs() -> EditCosts:
     return EditCosts(insert, delete, substitute, transpose, other=ORDINARY)
 
 
-def uniform_costs() -> EditCosts:
-    """The same cost for every edit, for a language without a table."""
-    return EditCosts(ANY, ANY, ANY, ANY, other=ANY)
-
-
 ENGLISH = english_costs()
-
-
-CHANNELS = {"english": ENGLISH, "uniform": uniform_costs()}
-MOST_SYMBOLS = 256  # that have rows of their own: the most frequent ones
+UNIFORM = EditCosts(ANY, ANY, ANY, ANY, other=ANY)  # for a language without a table
+CHANNELS = {"english": ENGLISH, "uniform": UNIFORM}
+MOST_SYMBOLS = 256  # with rows in the tables: the most frequent ones
 STRENGTH = 50.0  # weight of the prior, in examples
 ROUNDS = 3
 PAIRS = 50_000  # per kernel call
 LETTER_PRIOR = 0.1  # count of each pair of adjacent letters before any word
-DELETE, INSERT, SUBSTITUTE, TRANSPOSE = range(4)
 NEVER = 1e30
 
 
@@ -172,10 +174,10 @@ def make_channel(name: str, vocabulary: EncodedStrings) -> Channel:
     array([4.7, 6.5, 0. ])
     """
     table = CHANNELS[name]
-    found, counts = np.unique(vocabulary.codes, return_counts=True)
-    often = found[np.argsort(-counts, kind="stable")[:MOST_SYMBOLS]]
+    codes, counts = np.unique(vocabulary.codes, return_counts=True)
+    frequent = codes[np.argsort(-counts, kind="stable")[:MOST_SYMBOLS]]
     named = [ord(str(symbol)) for symbol in table.named if symbol]
-    symbols = np.unique(np.concatenate([often, np.array(named, np.int32)])).astype(np.int32)
+    symbols = np.unique(np.concatenate([frequent, np.array(named, np.int32)])).astype(np.int32)
     letters = list(map(chr, symbols.tolist()))
     tables, rows = table.tables(letters)
     # EditCosts gives rows to the letters it names; the others are copies of its "any other".
@@ -211,21 +213,21 @@ def learn_channel(
     >>> costs_of(start, [("dab", "deb")]), costs_of(learned, [("dab", "deb")])
     (array([4.7]), array([0.28...]))
     """
-    given = [(a, b) for a, b in pairs if max(len(a), len(b)) <= LONGEST]
-    if not given:
+    examples = [(a, b) for a, b in pairs if max(len(a), len(b)) <= LONGEST]
+    if not examples:
         return start
-    intended, typed = (strings_of(side) for side in zip(*given, strict=True))
-    weight = np.ones(len(given)) if weights is None else np.asarray(weights, np.float64)
+    intended, typed = (strings_of(side) for side in zip(*examples, strict=True))
+    rows, typed_rows = start.rows(intended), start.rows(typed)
+    weight = np.ones(len(examples)) if weights is None else np.asarray(weights, np.float64)
     prior, channel = np.exp(-start.costs), start
     for _ in range(rounds):
         counts = np.zeros_like(channel.costs)
         letters = np.zeros(channel.costs.shape[1:])  # [letter before, letter] of the intended
-        for i in range(0, len(given), PAIRS):
+        for i in range(0, len(examples), PAIRS):
             check_stop()
             count_edits(
-                *intended, channel.rows(intended), *typed, channel.rows(typed), weight,
-                i, min(i + PAIRS, len(given)), channel.costs, channel.first,
-                counts, letters,
+                *intended, rows, *typed, typed_rows, weight, i, min(i + PAIRS, len(examples)),
+                channel.costs, channel.first, counts, letters,
             )  # fmt: skip
         channel = update(channel, prior, counts, letters, strength)
     return channel
@@ -242,25 +244,24 @@ def update(
     letters leans on what is known of the letter alone."""
     k = letters.shape[0]
     alone, leading = letters.sum(axis=0), letters.sum(axis=1)
-    odds = np.empty_like(channel.costs)
+    p = np.empty_like(channel.costs)
     # Occasions: a letter for deletion and substitution, the letter before for insertion.
     by_letter = (counts[DELETE].sum(axis=0) + strength * prior[DELETE].mean(axis=0)) / (
         alone + strength
     )
     backed = 0.5 * (prior[DELETE] + by_letter[None, :])
-    odds[DELETE] = (counts[DELETE] + strength * backed) / (letters + strength)
+    p[DELETE] = (counts[DELETE] + strength * backed) / (letters + strength)
     total = alone.sum() + strength
     by_added = (counts[INSERT].sum(axis=0) + strength * prior[INSERT].mean(axis=0)) / total
     after = alone.copy()
     after[START] = leading[START]
     backed = 0.5 * (prior[INSERT] + by_added[None, :])
-    odds[INSERT] = (counts[INSERT] + strength * backed) / (after[:, None] + strength)
-    odds[SUBSTITUTE] = (counts[SUBSTITUTE] + strength * prior[SUBSTITUTE]) / (
+    p[INSERT] = (counts[INSERT] + strength * backed) / (after[:, None] + strength)
+    p[SUBSTITUTE] = (counts[SUBSTITUTE] + strength * prior[SUBSTITUTE]) / (
         alone[:, None] + strength
     )
-    odds[TRANSPOSE] = (counts[TRANSPOSE] + strength * prior[TRANSPOSE]) / (letters + strength)
-    np.clip(odds, 1e-12, 0.9, out=odds)
-    costs = -np.log(odds)
+    p[TRANSPOSE] = (counts[TRANSPOSE] + strength * prior[TRANSPOSE]) / (letters + strength)
+    costs = -np.log(np.clip(p, 1e-12, 0.9))
     costs[SUBSTITUTE][np.arange(k), np.arange(k)] = channel.costs[SUBSTITUTE].diagonal()
     return channel._replace(costs=costs)
 
@@ -396,8 +397,7 @@ def count_edits(
             this = row[i - 1] if i > 0 else START
             both = i > 0 and j > 0
             if both and source[i - 1] == target[j - 1] and here == table[i - 1, j - 1]:
-                i -= 1
-                j -= 1
+                i, j = i - 1, j - 1
                 continue
             extra = first if i == 1 and j == 1 else 0.0
             if (
@@ -405,19 +405,17 @@ def count_edits(
                 and source[i - 1] != target[j - 1]
                 and here == table[i - 1, j - 1] + substitute[this, other[j - 1]] + extra
             ):
-                counts[2, this, other[j - 1]] += w
-                i -= 1
-                j -= 1
+                counts[SUBSTITUTE, this, other[j - 1]] += w
+                i, j = i - 1, j - 1
             elif i > 0 and here == table[i - 1, j] + delete[before, this]:
-                counts[0, before, this] += w
+                counts[DELETE, before, this] += w
                 i -= 1
             elif j > 0 and here == table[i, j - 1] + insert[this, other[j - 1]]:
-                counts[1, this, other[j - 1]] += w
+                counts[INSERT, this, other[j - 1]] += w
                 j -= 1
             elif i > 1 and j > 1:
-                counts[3, before, this] += w
-                i -= 2
-                j -= 2
+                counts[TRANSPOSE, before, this] += w
+                i, j = i - 2, j - 2
             else:
                 break
 

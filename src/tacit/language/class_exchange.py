@@ -7,7 +7,7 @@ N(g, h) the number of times a word of class h follows one of class g, and T word
 
 Exchange: a word is taken out of its class, the gain of putting it into each class is computed
 from its neighbors alone, and it goes to the best, so the sum never falls. The edge of a
-sentence is a word in a class of its own that no other word joins. Ties go to the class where
+sentence is a word alone in its class, which no other word joins. Ties go to the class where
 the word was, then to the lowest number. There is no randomness.
 
 Tree: the two classes whose merger loses least information are merged, again and again. The
@@ -30,8 +30,8 @@ from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 
 __all__ = [
-    "Bigrams", "Classes", "count_bigrams", "exchange", "merge_classes", "mutual_information",
-    "paths_of", "start",
+    "Bigrams", "Classes", "count_bigrams", "exchange", "initial_classes", "merge_classes",
+    "mutual_information", "paths_of",
 ]  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def offsets_of(rows: np.ndarray, n: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
 
 
-def start(bigrams: Bigrams, k: int) -> Classes:
+def initial_classes(bigrams: Bigrams, k: int) -> Classes:
     """Initial classes: the words in turn, the most frequent first."""
     v = len(bigrams.totals) - 1
     label = np.full(v + 1, k, np.int32)
@@ -213,21 +213,21 @@ def nlogn(n, logs):
 def count_neighbors(w, edges, others, counts, label, out):
     """Count a word's neighbors by class. Returns how many classes there are, and how often the
     word is its own neighbor."""
-    n, own = 0, 0
+    n, self_count = 0, 0
     for t in range(edges[w], edges[w + 1]):
         if others[t] == w:
-            own = counts[t]
+            self_count = counts[t]
             continue
         g = label[others[t]]
         if out.counts[g] == 0:
             out.classes[n] = g
             n += 1
         out.counts[g] += counts[t]
-    return n, own
+    return n, self_count
 
 
 @kernel
-def shift(classes, sign, a, own, total, after, n_after, before, n_before):
+def shift(classes, sign, a, self_count, total, after, n_after, before, n_before):
     """Put a word into class a (sign 1) or take it out (-1)."""
     follow, back = classes.follow, classes.back
     for t in range(n_after):
@@ -238,8 +238,8 @@ def shift(classes, sign, a, own, total, after, n_after, before, n_before):
         g = before.classes[t]
         follow[g, a] += sign * before.counts[g]
         back[a, g] += sign * before.counts[g]
-    follow[a, a] += sign * own
-    back[a, a] += sign * own
+    follow[a, a] += sign * self_count
+    back[a, a] += sign * self_count
     classes.size[a] += sign * total
 
 
@@ -261,14 +261,14 @@ def move_words(words, bigrams, classes, after, before, logs):
         a = label[w]
         if members[a] == 1:
             continue  # no class becomes empty
-        n_after, own = count_neighbors(
+        n_after, self_count = count_neighbors(
             w, bigrams.edges, bigrams.others, bigrams.counts, label, after
         )
         n_before, _ = count_neighbors(
             w, bigrams.back_edges, bigrams.back_others, bigrams.back_counts, label, before
         )
         total = bigrams.totals[w]
-        shift(classes, -1, a, own, total, after, n_after, before, n_before)
+        shift(classes, -1, a, self_count, total, after, n_after, before, n_before)
         for b in range(k):
             gains[b] = -2.0 * (nlogn(size[b] + total, logs) - nlogn(size[b], logs))
         for t in range(n_after):
@@ -279,17 +279,17 @@ def move_words(words, bigrams, classes, after, before, logs):
             add_gains(follow[g], before.counts[g], gains, logs)
         for b in range(k):  # the class's own cell gets all three at once
             x, y = after.counts[b], before.counts[b]
-            if x == 0 and y == 0 and own == 0:
+            if x == 0 and y == 0 and self_count == 0:
                 continue
             here = follow[b, b]
             none = nlogn(here, logs)
-            gains[b] += nlogn(here + x + y + own, logs) + none
+            gains[b] += nlogn(here + x + y + self_count, logs) + none
             gains[b] -= nlogn(here + x, logs) + nlogn(here + y, logs)
         best = a
         for b in range(k):
             if gains[b] > gains[best] + ROUNDING:
                 best = b
-        shift(classes, 1, best, own, total, after, n_after, before, n_before)
+        shift(classes, 1, best, self_count, total, after, n_after, before, n_before)
         if best != a:
             label[w] = best
             members[a] -= 1
@@ -315,7 +315,7 @@ def term(follow, i, j, x, logs):
 
 
 @kernel
-def whole_loss(follow, size, live, i, j, logs):
+def merge_loss(follow, size, live, i, j, logs):
     change = term(follow, i, j, len(size) - 1, logs)
     for x in range(len(live)):
         if live[x] and x != i and x != j:
@@ -335,7 +335,7 @@ def fill_losses(follow, size, live, loss, logs, a, stop):
     for i in range(stop):
         if live[i] and i != a:
             low, high = min(i, a), max(i, a)
-            loss[low, high] = whole_loss(follow, size, live, low, high, logs)
+            loss[low, high] = merge_loss(follow, size, live, low, high, logs)
 
 
 @kernel

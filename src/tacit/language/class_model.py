@@ -85,7 +85,7 @@ def class_scores(params: ClassScorer, block: Any) -> WordScores:
 
 
 def sum_class_block(params: ClassScorer, block: Any) -> TextScore:
-    """The sums over a block that a ``Perplexity`` is made of."""
+    """The sums over a block from which a ``Perplexity`` is computed."""
     return sum_scores(class_scores(params, block), True)
 
 
@@ -181,7 +181,7 @@ class ClassModel(Estimator):
             self.order,
             smoothing=self.smoothing,
             vocabulary=names,
-            open_vocabulary=UNKNOWN not in self.clusters_._places_of_words(),
+            open_vocabulary=UNKNOWN not in self.clusters_._index,
             engine=self.engine,
         ).fit([part.tolist() for part in sequences])
         return self
@@ -221,9 +221,7 @@ class ClassModel(Estimator):
         check_is_fitted(self)
         classes, _ = self._look_up(split_text(self._reader(), history))
         by_class = self.class_model_.distribution(classes)
-        order = self.class_model_._index  # the ids of the names
-        ids = np.array([order[str(c)] for c in range(self.n_clusters)])
-        p = by_class[ids][self.clusters_.classes_] * np.exp(self.word_logs_)
+        p = by_class[self._word_classes()] * np.exp(self.word_logs_)
         extra = [] if self._pooled else [by_class[0]]
         return np.concatenate([p, extra, [by_class[STOP]]])
 
@@ -239,7 +237,7 @@ class ClassModel(Estimator):
 
     @property
     def _pooled(self) -> bool:
-        return UNKNOWN in self.clusters_._places_of_words()
+        return UNKNOWN in self.clusters_._index
 
     @property
     def markers(self) -> bool:
@@ -249,23 +247,27 @@ class ClassModel(Estimator):
     _block_scores = staticmethod(class_scores)  # what a mixture of models calls
 
     def _scorer(self) -> ClassScorer:
-        order = self.class_model_._index
-        names = np.array([order[str(c)] for c in range(self.n_clusters)], np.int32)
         return ClassScorer(
             self.class_model_._scorer(),
             Vocabulary.of_sorted(self.clusters_.vocabulary_),
-            names[self.clusters_.classes_],
+            self._word_classes(),
             self.word_logs_,
-            self.clusters_._places_of_words().get(UNKNOWN, -1),
+            self.clusters_._index.get(UNKNOWN, -1),
             self._reader(),
         )
+
+    def _word_classes(self) -> np.ndarray:
+        """The id that the class of each word has in ``class_model_``."""
+        index = self.class_model_._index
+        ids = np.array([index[str(c)] for c in range(self.n_clusters)], np.int32)
+        return ids[self.clusters_.classes_]
 
     def _reader(self) -> Reader:
         return Reader(self.tokenizer, bool(self.lowercase))
 
     def _look_up(self, words: list[str]) -> tuple[list[str], np.ndarray]:
         """The class of each word as its name, and log P(word | class)."""
-        places = self.clusters_._places_of_words()
+        places = self.clusters_._index
         pool = places.get(UNKNOWN, -1)
         at = np.array([places.get(word, pool) for word in words], np.int64)
         labels = np.where(at >= 0, self.clusters_.classes_[at], -1).tolist()

@@ -6,12 +6,12 @@ and a beam search takes one for each. The score of a path is
     sum of  weight x log P(word | words before it)  +  log P(typed | word)
 
 where the first comes from the tables of an n-gram model and the second from the channel. Paths
-that end in the same words have the same future, so only the better one continues; of the rest
+that end in the same words have the same future, so only the better one continues; of the others
 the best ``beam`` do. With a beam as wide as there are paths the answer is exact. A word outside
 the vocabulary has a log probability of zero in the language model here; the cost of a new word
 is part of its channel score.
 
-One file: the candidates of a word are made for the search, which alone knows their scores.
+One file: only the search uses the scores of the candidates.
 """
 
 import re
@@ -36,7 +36,7 @@ from tacit.language.deletion_index import (
     strings_of,
 )
 from tacit.language.sentences import FIRST, START, UNKNOWN
-from tacit.language.spelling_text import Token, in_case_of, key_of, tokens_of
+from tacit.language.spelling_text import Token, key_of, match_case, tokens_of
 
 __all__ = [
     "Lattice", "Lexicon", "Speller", "best_path", "best_words", "correct_texts",
@@ -69,7 +69,7 @@ class Lexicon:
     """What follows from a vocabulary, and is computed once."""
 
     index: DeletionIndex
-    places: dict[str, int]
+    numbers: dict[str, int]
     rows: np.ndarray  # of the vocabulary in the channel
     logs: np.ndarray  # log P of each word
 
@@ -105,30 +105,28 @@ class Scored(NamedTuple):
 def score_candidates(speller: Speller, keys: Sequence[str], weight: float) -> Scored:
     """Every candidate of every key with its score, without context."""
     queries = strings_of(keys)
-    found = drop_unrelated(
+    edges, words, distances = drop_unrelated(
         find_words(speller.index, queries), queries.sizes(), speller.index.vocabulary.sizes()
     )
-    owner = np.repeat(np.arange(len(keys)), np.diff(found.edges))
+    key = np.repeat(np.arange(len(keys)), np.diff(edges))
     costs = pair_costs(
-        speller.channel, speller.index.vocabulary, found.words, queries, owner,
-        rows=speller.rows,
-    )  # fmt: skip
+        speller.channel, speller.index.vocabulary, words, queries, key, rows=speller.rows
+    )
     right = np.log1p(-speller.error_rate)
-    channel = np.where(found.distances == 0, right, np.log(speller.error_rate) - costs)
-    scores = channel + weight * speller.logs[found.words]
-    order = np.lexsort((found.words, -scores, owner))
-    return Scored(
-        found.edges, found.words[order], found.distances[order], channel[order], costs[order],
-        scores[order],
-    )  # fmt: skip
+    channel = np.where(distances == 0, right, np.log(speller.error_rate) - costs)
+    scores = channel + weight * speller.logs[words]
+    order = np.lexsort((words, -scores, key))
+    columns = words, distances, channel, costs, scores
+    return Scored(edges, *(column[order] for column in columns))
 
 
-def drop_unrelated(found: Candidates, typed: np.ndarray, words: np.ndarray) -> Candidates:
-    """Candidates without words of which not one letter was typed."""
-    longer = np.maximum(np.repeat(typed, np.diff(found.edges)), words[found.words])
-    keep = found.distances < np.maximum(longer, 1)
-    kept = np.concatenate([[0], np.cumsum(keep)])
-    return Candidates(kept[found.edges], found.words[keep], found.distances[keep])
+def drop_unrelated(candidates: Candidates, typed: np.ndarray, sizes: np.ndarray) -> Candidates:
+    """Candidates without words of which not one letter was typed, by the lengths of both."""
+    edges, words, distances = candidates
+    longer = np.maximum(np.repeat(typed, np.diff(edges)), sizes[words])
+    keep = distances < np.maximum(longer, 1)
+    counts = np.concatenate([[0], np.cumsum(keep)])
+    return Candidates(counts[edges], words[keep], distances[keep])
 
 
 # --- Single words ---
@@ -141,7 +139,7 @@ def suggestions(speller: Speller, word: str, top: int) -> list[Suggestion]:
     p /= max(p.sum(), 1e-300)
     return [
         Suggestion(
-            in_case_of(speller.words[scored.words[i]], word),
+            match_case(speller.words[scored.words[i]], word),
             float(p[i]),
             int(scored.distances[i]),
             float(scored.costs[i]),
@@ -154,7 +152,7 @@ def suggestions(speller: Speller, word: str, top: int) -> list[Suggestion]:
 def best_words(speller: Speller, words: list[str]) -> list[str]:
     """The likeliest word for each; a word that exists is itself."""
     keys = list(map(key_of, words))
-    wanted = sorted({key for key in keys if key not in speller.places})
+    wanted = sorted({key for key in keys if key not in speller.numbers})
     scored = score_candidates(speller, wanted, speller.weight)
     best = {
         key: speller.words[scored.words[first]]
@@ -162,7 +160,7 @@ def best_words(speller: Speller, words: list[str]) -> list[str]:
         if first < end
     }
     return [
-        in_case_of(best[key], word) if key in best else word
+        match_case(best[key], word) if key in best else word
         for key, word in zip(keys, words, strict=True)
     ]
 
@@ -198,7 +196,7 @@ def correct_texts(speller: Speller, texts: list[str]) -> list[Correction]:
     for text, part in zip(texts, tokens, strict=True):
         uses = Counter(token.key for token in part)
         choices += [
-            options_here(speller, token, options.get(token.key, []), text.isupper(), uses)
+            options_in_context(speller, token, options.get(token.key, []), text.isupper(), uses)
             for token in part
         ]
     lattice = make_lattice([token for part in tokens for token in part], choices)
@@ -207,16 +205,16 @@ def correct_texts(speller: Speller, texts: list[str]) -> list[Correction]:
     for text, part in zip(texts, tokens, strict=True):
         changes = []
         for token in part:
-            mine = int(path[at] - lattice.edges[at])
-            word = choices[at][mine].word
-            if word != token.key and in_case_of(word, token.text) != token.text:
+            chosen = int(path[at] - lattice.edges[at])
+            word = choices[at][chosen].word
+            if word != token.key and match_case(word, token.text) != token.text:
                 scores = score_candidates_at(
                     lattice, path, at, speller.tables, weight=speller.context
                 )
-                known = token.key in speller.places
-                changes.append(make_change(token, choices[at], mine, scores, known))
+                known = token.key in speller.numbers
+                changes.append(make_change(token, choices[at], chosen, scores, known))
             at += 1
-        out.append(apply(text, changes))
+        out.append(apply_changes(text, changes))
     return out
 
 
@@ -227,14 +225,14 @@ def options_of(speller: Speller, keys: list[str]) -> dict[str, list[Option]]:
     strings = strings_of(keys)
     novel = np.empty(len(keys))
     sum_letters(speller.channel.rows(strings), strings.offsets, speller.letters, novel)
-    formed = np.array([is_regular_form(key, speller.places) for key in keys], bool)
+    formed = np.array([is_regular_form(key, speller.numbers) for key in keys], bool)
     novel += NOVEL + np.where(formed, FORMED, 0.0)
     right = float(np.log1p(-speller.error_rate))
     novel = right + speller.context * novel
     out = {}
     edges = scored.edges.tolist()
     for i, key in enumerate(keys):
-        known = key in speller.places
+        known = key in speller.numbers
         if (known and not speller.real_words) or is_possessive(speller, key):
             continue
         part = slice(edges[i], min(edges[i + 1], edges[i] + speller.n_candidates))
@@ -248,7 +246,7 @@ def options_of(speller: Speller, keys: list[str]) -> dict[str, list[Option]]:
             options.append(Option(UNKNOWN, -1, float(novel[i]), key))
             options += split_word(speller, key)
         elif all(option.word != key for option in options):  # crowded out by more frequent ones
-            options.append(Option(FIRST + speller.places[key], -1, right, key))
+            options.append(Option(FIRST + speller.numbers[key], -1, right, key))
         out[key] = options
     return out
 
@@ -299,40 +297,40 @@ def is_regular_form(word: str, known: Mapping[str, int]) -> bool:
 
 def is_possessive(speller: Speller, key: str) -> bool:
     """A known word with 's is known."""
-    return key not in speller.places and key[-2:] == "'s" and key[:-2] in speller.places
+    return key not in speller.numbers and key[-2:] == "'s" and key[:-2] in speller.numbers
 
 
 def split_word(speller: Speller, key: str) -> Iterator[Option]:
     """The best way to read an unknown word as two, if there is one."""
-    if len(key) > LONGEST:  # its own only candidate; and every part of it is a copy
+    if len(key) > LONGEST:  # the index has no other words for it; and every part is a copy
         return
     best, where = -np.inf, 0
     for i in range(1, len(key)):
         a, b = key[:i], key[i:]
-        if a in speller.places and b in speller.places:
+        if a in speller.numbers and b in speller.numbers:
             small = [part for part in (a, b) if len(part) == 1]
             if any(part not in SPLIT_LETTERS for part in small):
                 continue
-            logs = speller.logs[speller.places[a]], speller.logs[speller.places[b]]
+            logs = speller.logs[speller.numbers[a]], speller.logs[speller.numbers[b]]
             if min(logs) > SPLIT_LEAST and sum(logs) > best:
                 best, where = float(sum(logs)), i
     if where:
         a, b = key[:where], key[where:]
         score = float(np.log(speller.error_rate)) - SPLIT
-        first, second = FIRST + speller.places[a], FIRST + speller.places[b]
+        first, second = FIRST + speller.numbers[a], FIRST + speller.numbers[b]
         yield Option(first, second, score, f"{a} {b}")
 
 
-def options_here(
+def options_in_context(
     speller: Speller, token: Token, options: list[Option], upper: bool, uses: Counter[str]
 ) -> list[Option]:
-    """The candidates of a word in its place; ``upper`` tells whether its whole text is in
+    """The candidates of a word in its place; ``upper`` tells whether all of its text is in
     capitals, ``uses`` how often the text has each word."""
-    known = token.key in speller.places
+    known = token.key in speller.numbers
     capital = token.text[:1].isupper() and not upper
     name = capital and not token.first
     if token.fixed or not options or (name and (known or not token.text.isupper())):
-        id = FIRST + speller.places[token.key] if known else UNKNOWN
+        id = FIRST + speller.numbers[token.key] if known else UNKNOWN
         return [Option(id, -1, 0.0, token.key)]
     if known and not capital:
         return options
@@ -362,23 +360,23 @@ def make_lattice(tokens: list[Token], choices: list[list[Option]]) -> Lattice:
 
 
 def make_change(
-    token: Token, options: list[Option], mine: int, scores: np.ndarray, known: bool
+    token: Token, options: list[Option], chosen: int, scores: np.ndarray, known: bool
 ) -> Change:
     """A change with its probability, reason and alternatives."""
     p = np.exp(scores - scores.max())
     p /= p.sum()
     order = np.argsort(-p, kind="stable").tolist()
-    words = [in_case_of(option.word, token.text) for option in options]
-    edits = explain_edits(options[mine].word, token.key)
+    words = [match_case(option.word, token.text) for option in options]
+    edits = explain_edits(options[chosen].word, token.key)
     return Change(
-        token.start, token.stop, token.text, words[mine],
-        "real word" if known else "unknown word", float(p[mine]),
+        token.start, token.stop, token.text, words[chosen],
+        "real word" if known else "unknown word", float(p[chosen]),
         f"does not fit here; {edits}" if known else f"unknown word; {edits}",
-        tuple([words[i] for i in order if i != mine][:3]),
+        tuple([words[i] for i in order if i != chosen][:3]),
     )  # fmt: skip
 
 
-def apply(text: str, changes: list[Change]) -> Correction:
+def apply_changes(text: str, changes: list[Change]) -> Correction:
     parts, at = [], 0
     for change in changes:
         parts += [text[at : change.start], change.after]

@@ -19,13 +19,12 @@ from tacit.language.sentences import (
     BlockWords,
     Corpus,
     find_ids,
-    merge_blocks,
     read_words,
     sentence_blocks,
 )
 from tacit.language.smoothing import fit_mixing
 from tacit.language.spilled_counts import count_spilled
-from tacit.text.vocabulary import Vocabulary
+from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = ["Counted", "count_text"]
 
@@ -69,16 +68,16 @@ def count_text(
         text = join_positions(blocks, ids, model.markers, engine)
         counts = count_ngrams(text, v, *setting, engine)
     else:
-        parts = (join([block], [own]) for block, own in zip(blocks, ids, strict=True))
+        parts = (join([block], [its_ids]) for block, its_ids in zip(blocks, ids, strict=True))
         counts = count_spilled(parts, v, *setting, max(LEAST, limit), engine)
     mixing = None
     if model.smoothing == "jelinek-mercer":
         if held_out is None:
-            rest, apart = hold_out(join(blocks, ids))
-            part = count_ngrams(positions(rest, model.markers), v, *setting, model.engine)
+            training, test = hold_out(join(blocks, ids))
+            part = count_ngrams(positions(training, model.markers), v, *setting, model.engine)
         else:
-            part, apart = counts, known_corpus(model, held_out, vocabulary)
-        mixing = fit_mixing(part, apart, open_vocabulary=model.open_vocabulary)
+            part, test = counts, encode_corpus(model, held_out, vocabulary)
+        mixing = fit_mixing(part, test, open_vocabulary=model.open_vocabulary)
     return Counted(counts, vocabulary, report, mixing)
 
 
@@ -108,20 +107,20 @@ def bytes_needed(report: dict[str, int], order: int) -> int:
 def describe(blocks: list[BlockWords], ids: list[np.ndarray]) -> dict[str, int]:
     """Counts of what was read."""
     unknown = 0
-    for block, own in zip(blocks, ids, strict=True):
-        unknown += int(np.count_nonzero((own == UNKNOWN)[block.ids]))
+    for block, its_ids in zip(blocks, ids, strict=True):
+        unknown += int(np.count_nonzero((its_ids == UNKNOWN)[block.ids]))
         release(block.ids)
     return {
         "sentences": sum(int(np.count_nonzero(np.diff(block.edges))) for block in blocks),
         "words": sum(len(block.ids) for block in blocks),
         "unknown": unknown,
-        "reserved": sum(reserved(block) for block in blocks),
+        "reserved": sum(count_reserved(block) for block in blocks),
     }
 
 
 def choose_words(model: Any, blocks: list[BlockWords]) -> tuple[Vocabulary, list[np.ndarray]]:
     """The words of the model, and their ids by the numbers that each block gave them."""
-    seen, places = merge_blocks(blocks)
+    seen, places = unite([block.vocabulary for block in blocks])
     if model.vocabulary is None:
         counts = np.zeros(len(seen), np.int64)
         for block, place in zip(blocks, places, strict=True):
@@ -151,7 +150,7 @@ def check_words(vocabulary: Any) -> list[str]:
     return [word for word in words if word not in SPECIAL]
 
 
-def reserved(block: BlockWords) -> int:
+def count_reserved(block: BlockWords) -> int:
     """Start and stop tokens written out in the text, which are read as unknown words."""
     at = block.vocabulary.find(Vocabulary.of_sorted([SPECIAL[STOP], SPECIAL[START]]))
     return sum(int(np.count_nonzero(block.ids == place)) for place in at if place >= 0)
@@ -172,7 +171,7 @@ def check_text(model: Any, report: dict[str, int]) -> None:
 
 def join(blocks: Sequence[BlockWords], ids: Sequence[np.ndarray]) -> Corpus:
     """Blocks as one corpus, without empty sentences."""
-    words = [own[block.ids] for block, own in zip(blocks, ids, strict=True) if len(own)]
+    words = [its[block.ids] for block, its in zip(blocks, ids, strict=True) if len(its)]
     release(*(block.ids for block in blocks))
     starts = np.cumsum([0, *(len(block.ids) for block in blocks)])
     shifted = [block.edges[1:] + at for block, at in zip(blocks, starts, strict=False)]
@@ -181,21 +180,18 @@ def join(blocks: Sequence[BlockWords], ids: Sequence[np.ndarray]) -> Corpus:
     return Corpus(np.concatenate([np.empty(0, np.int32), *words]), ends)
 
 
-def known_corpus(model: Any, data: Any, vocabulary: Vocabulary) -> Corpus:
+def encode_corpus(model: Any, data: Any, vocabulary: Vocabulary) -> Corpus:
     """Other sentences in the ids of a vocabulary."""
     blocks = read_blocks(model, data)
-    ids = []
-    for block in blocks:
-        found = find_ids(vocabulary, block.vocabulary)
-        ids.append(np.where(found < 0, UNKNOWN, found).astype(np.int32))
+    ids = [np.maximum(find_ids(vocabulary, block.vocabulary), UNKNOWN) for block in blocks]
     return join(blocks, ids)
 
 
 def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
     """The corpus without every tenth sentence, and those."""
     n = len(corpus.edges) - 1
-    apart = np.arange(n) % EVERY == EVERY - 1
-    return take_sentences(corpus, ~apart), take_sentences(corpus, apart)
+    held_out = np.arange(n) % EVERY == EVERY - 1
+    return take_sentences(corpus, ~held_out), take_sentences(corpus, held_out)
 
 
 def take_sentences(corpus: Corpus, keep: np.ndarray) -> Corpus:

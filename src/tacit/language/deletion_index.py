@@ -13,8 +13,8 @@ Strings are indexed by a 64-bit hash. The index is three arrays:
     edges    where the words of each begin
     words    word numbers
 
-and ``first``, where the keys with given leading bits begin: a lookup reads one entry of it and
-one or two keys.
+and ``first``, where the keys with the same leading bits begin: a lookup reads one entry of it
+and one or two keys.
 
 Garbe (2012), 1000x faster spelling correction (symmetric deletion). Bocek, Hunt and Stiller
 (2007), Fast similarity search in large dictionaries, TR ifi-2007.02, Zurich.
@@ -28,12 +28,13 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.text.edit_kernels import EncodedStrings
+from tacit.core.string_array import offsets_of
+from tacit.text.edit_kernels import EncodedStrings, code_points
 
 __all__ = ["Candidates", "DeletionIndex", "build_index", "find_words", "strings_of"]
 
 PREFIX = 7
-LONGEST = 64  # characters; longer words are their own only candidate
+LONGEST = 64  # characters; longer words have no candidates
 SPAN = 2_000  # queries per kernel call: some 50 ms
 WORDS = 20_000  # words indexed per kernel call
 U = np.uint64
@@ -64,30 +65,29 @@ def strings_of(words: Sequence[str]) -> EncodedStrings:
     >>> strings_of(["ab", "c"])
     EncodedStrings(codes=array([97, 98, 99], dtype=int32), offsets=array([0, 2, 3]))
     """
-    raw = "".join(words).encode("utf-32-le", "surrogatepass")
-    offsets = np.zeros(len(words) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
-    return EncodedStrings(np.frombuffer(raw, np.int32), offsets)
+    return EncodedStrings(
+        code_points("".join(words)).view(np.int32), offsets_of(map(len, words))
+    )
 
 
 def build_index(vocabulary: EncodedStrings, *, most: int = 2) -> DeletionIndex:
     """Index every word under each string that up to ``most`` deletions make of it.
 
     >>> index = build_index(strings_of(["there", "three", "tree", "she"]), most=1)
-    >>> found = find_words(index, strings_of(["thre", "the"]))
-    >>> found.edges, found.words, found.distances
+    >>> near = find_words(index, strings_of(["thre", "the"]))
+    >>> near.edges, near.words, near.distances
     (array([0, 2, 3]), array([0, 1, 3], dtype=int32), array([1, 1, 1], dtype=int32))
     """
     masks, mask_edges = deletion_masks(most)
     lengths = np.minimum(vocabulary.sizes(), PREFIX)
     lengths[vocabulary.sizes() > LONGEST] = 0
     counts = np.diff(mask_edges)[lengths]
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = offsets_of(counts)
     hashes, owners = np.empty(starts[-1], U), np.empty(starts[-1], np.int32)
     for i in range(0, len(vocabulary), WORDS):
         check_stop()
         stop = min(i + WORDS, len(vocabulary))
-        file_words(*vocabulary, i, stop, masks, mask_edges, starts, hashes, owners)
+        hash_words(*vocabulary, i, stop, masks, mask_edges, starts, hashes, owners)
     order = np.argsort(hashes, kind="stable")
     hashes, owners = hashes[order], owners[order]
     # Deletions make the same string of a word with a doubled letter in two ways.
@@ -174,7 +174,7 @@ def hash_without(codes, length, mask):
 
 
 @kernel
-def file_words(codes, offsets, start, stop, masks, mask_edges, starts, hashes, owners):
+def hash_words(codes, offsets, start, stop, masks, mask_edges, starts, hashes, owners):
     for i in range(start, stop):
         word = codes[offsets[i] : offsets[i + 1]]
         at = starts[i]
@@ -230,11 +230,9 @@ def search(
                 out[used] = w
                 far[used] = d
                 used += 1
-        found = out[begin:used]
-        order = np.argsort(found)
-        found[:] = found[order]
-        apart = far[begin:used]
-        apart[:] = apart[order]
+        order = np.argsort(out[begin:used])
+        out[begin:used] = out[begin:used][order]
+        far[begin:used] = far[begin:used][order]
         out_edges[q + 1] = out_edges[q] + used - begin
     return stop
 

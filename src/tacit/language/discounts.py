@@ -2,8 +2,8 @@
 
 A discount is a number per count: ``discounts[c]`` for n-grams seen c times, the last entry for
 all larger counts. Each rule estimates them from how many n-grams were seen once, twice, ...
-On small or odd texts these numbers may be zero or give discounts out of range; then the rule's
-own ``FALLBACK`` is used, and ``estimated`` is False.
+On small or odd texts these numbers may be zero or give discounts out of range; then the
+``FALLBACK`` of the rule is used, and ``estimated`` is False.
 
 Good (1953), The population frequencies of species. Biometrika 40.
 Katz (1987), Estimation of probabilities from sparse data. IEEE ASSP 35.

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.core.randoms import key, seed_from, uniform
 from tacit.kernels.sorting import highest
 from tacit.language.backoff_tables import Tables, distribution
-from tacit.language.sentences import SPECIAL, STOP, UNKNOWN, spelled
+from tacit.language.sentences import FIRST, STOP, UNKNOWN, spelled
 
 __all__ = ["Completion", "complete_text", "generate_words"]
 
@@ -75,46 +75,48 @@ def complete_text(
             raise ValueError(f"complete({name}={value}) must be at least 1.")
     if not isinstance(prefix, str):
         raise TypeError(f"complete takes one str, but was given {type(prefix).__name__}.")
-    given = model._split(prefix)
+    history = model._split(prefix)
     part = ""
-    if given and model.tokenizer != "char" and not prefix[-1:].isspace():
-        part = given.pop()
-    start = tuple(model._history(given).tolist())
+    if history and model.tokenizer != "char" and not prefix[-1:].isspace():
+        part = history.pop()
+    start = tuple(model._history(history).tolist())
     beam = max(beam, top)
     done: list[tuple[float, tuple[int, ...]]] = []
     open_ends: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for step in range(max_words):
-        found: list[tuple[float, tuple[int, ...]]] = []
+        paths: list[tuple[float, tuple[int, ...]]] = []
         for score, words in open_ends:
             p = distribution(model._tables, np.array(start + words, np.int32))
             p[UNKNOWN] = 0
             if step == 0 and part:
-                p = only_words(model, p, part)
+                p = restrict_to_prefix(model, p, part)
             with np.errstate(divide="ignore"):
                 logs = np.log(p)
-            for w in highest(logs, beam):
-                if np.isfinite(logs[w]):
-                    found.append((score + float(logs[w]), (*words, int(w))))
-        found.sort(key=lambda each: (-each[0], each[1]))
-        done += [each for each in found[:beam] if each[1][-1] == STOP]
-        open_ends = [each for each in found[:beam] if each[1][-1] != STOP]
+            likeliest = [int(w) for w in highest(logs, beam) if np.isfinite(logs[w])]
+            paths += [(score + float(logs[w]), (*words, w)) for w in likeliest]
+        paths = sorted(paths, key=best_first)[:beam]
+        done += [path for path in paths if path[1][-1] == STOP]
+        open_ends = [path for path in paths if path[1][-1] != STOP]
         if not open_ends:
             break
-    best = sorted([*done, *open_ends], key=lambda each: (-each[0], each[1]))[:top]
     out = []
-    for score, words in best:
+    for score, words in sorted([*done, *open_ends], key=best_first)[:top]:
         added = [spelled(model._vocabulary, w) for w in words if w != STOP]
-        out.append(Completion(model._join([*given, *added]), float(np.exp(score))))
+        out.append(Completion(model._join([*history, *added]), float(np.exp(score))))
     return out
 
 
-def only_words(model: Any, p: np.ndarray, part: str) -> np.ndarray:
-    """The probabilities of words, given that they begin with these letters; such words lie
-    together in the vocabulary."""
+def best_first(path: tuple[float, tuple[int, ...]]) -> tuple[float, tuple[int, ...]]:
+    """The key by which paths are sorted: the highest score, then the lowest ids."""
+    return -path[0], path[1]
+
+
+def restrict_to_prefix(model: Any, p: np.ndarray, part: str) -> np.ndarray:
+    """The probabilities of the words that begin with these letters, scaled to add up to one;
+    such words lie together in the vocabulary."""
     strings = model._vocabulary.strings
     low, high = bisect_left(strings, part), bisect_left(strings, part + "\U0010ffff")
-    kept = np.zeros(len(p))
-    first = len(SPECIAL)
-    kept[first + low : first + high] = p[first + low : first + high]
-    total = kept.sum()
-    return kept / total if total > 0 else kept
+    out, span = np.zeros(len(p)), slice(FIRST + low, FIRST + high)
+    out[span] = p[span]
+    total = out.sum()
+    return out / total if total > 0 else out

@@ -58,7 +58,7 @@ def fit_weights(probabilities: np.ndarray) -> np.ndarray:
 
 
 def check_weights(weights: object, k: int, caller: str) -> np.ndarray:
-    """Given weights as an array that adds up to 1."""
+    """Weights as an array that adds up to 1."""
     checked = np.full(k, 1 / k) if weights is None else np.asarray(weights, np.float64)
     if checked.shape != (k,) or (checked < 0).any() or not np.isclose(checked.sum(), 1):
         raise ValueError(
@@ -132,7 +132,7 @@ class MixedModel(Estimator):
         for weight, model in zip(self._mixture_weights(), self.models, strict=True):
             for word, p in zip(model.words_, model.distribution(history), strict=True):
                 total[word] = total.get(word, 0.0) + float(weight * p)
-        best = sorted(total.items(), key=lambda each: (-each[1], each[0]))
+        best = sorted(total.items(), key=lambda item: (-item[1], item[0]))
         return [(word, p) for word, p in best[:top] if p > 0]
 
     def _after_load(self) -> None:
@@ -166,7 +166,7 @@ class MixedModel(Estimator):
         unknown: Any = True
         scored = None
         for model in self.models:
-            scores = getattr(model, "_block_scores", word_scores)  # a class model has its own
+            scores = getattr(model, "_block_scores", word_scores)  # a class model has another
             parts = get_engine(model.engine).map(scores, model._scorer(), blocks)
             scored = join_scores(list(parts))
             columns.append(scored.scores)

@@ -35,7 +35,7 @@ from tacit.core.kernel import kernel
 from tacit.language.sentences import START, STOP, BlockWords, Corpus
 
 __all__ = [
-    "Level", "NGramCounts", "Positions", "count_ngrams", "extend", "find_word",
+    "Level", "NGramCounts", "Positions", "count_ngrams", "find_ngrams", "find_word",
     "first_children", "join_positions", "positions",
 ]  # fmt: skip
 
@@ -107,7 +107,7 @@ def positions(corpus: Corpus, markers: bool = True) -> Positions:
         check_stop()
         far = corpus.edges[first] + SPAN
         last = min(n, max(first + 1, int(np.searchsorted(corpus.edges, far))), first + SPAN)
-        at = lay_out(corpus.ids, None, corpus.edges, first, last, markers, out, at)
+        at = write_sentences(corpus.ids, None, corpus.edges, first, last, markers, out, at)
         first = last
     return out
 
@@ -124,12 +124,13 @@ def join_positions(
     starts = np.cumsum([0, *sizes])
     out = empty_positions(int(starts[-1]))
 
-    def lay_out_block(i: int) -> None:
+    def write_block(i: int) -> None:
         edges = blocks[i].edges
         edges = edges[np.concatenate([[True], np.diff(edges) > 0])]
-        lay_out(blocks[i].ids, ids[i], edges, 0, len(edges) - 1, markers, out, int(starts[i]))
+        n = len(edges) - 1
+        write_sentences(blocks[i].ids, ids[i], edges, 0, n, markers, out, int(starts[i]))
 
-    for _ in engine.each(lay_out_block, range(len(blocks)), work=len(out.ids)):
+    for _ in engine.each(write_block, range(len(blocks)), work=len(out.ids)):
         pass
     return out
 
@@ -157,10 +158,10 @@ def count_ngrams(
     levels = [Level(np.arange(v, dtype=np.int32), none, none, counts)]
     if order == 1:
         return NGramCounts(levels, markers)
-    sorted_positions, place = sort_by_word(ids, counts), ids
+    sorted_positions, ngrams = sort_by_word(ids, counts), ids
     for k in range(2, order + 1):
-        groups = Groups(levels[-1].counts, sorted_positions, place, *text, markers)
-        level, sorted_positions, place = sort_successors(groups, chosen, last=k == order)
+        groups = Groups(levels[-1].counts, sorted_positions, ngrams, *text, markers)
+        level, sorted_positions, ngrams = sort_successors(groups, chosen, last=k == order)
         levels.append(level)
     return NGramCounts(levels, markers)
 
@@ -183,7 +184,7 @@ class Groups(NamedTuple):
 
     sizes: np.ndarray  # of the groups
     order: np.ndarray  # positions sorted by n-gram
-    place: np.ndarray  # the number of the n-gram that ends at each position
+    ngrams: np.ndarray  # the number of the n-gram that ends at each position
     ids: np.ndarray
     before: np.ndarray
     markers: bool
@@ -193,7 +194,7 @@ class Following(NamedTuple):
     """What follows the positions of a batch of groups."""
 
     positions: np.ndarray
-    places: np.ndarray
+    ngrams: np.ndarray
     words: np.ndarray
 
 
@@ -226,22 +227,22 @@ def sort_successors(
     sizes = list(engine.each(sort_chunk, chunks, work=size))
     starts = [at for _, _, at in chunks]
     numbers = [n for n, _ in sizes]
-    place = np.empty(0, np.int32)
+    ngrams = np.empty(0, np.int32)
     if not last:
-        place = np.full(len(groups.place), -1, np.int32)
+        ngrams = np.full(len(groups.ngrams), -1, np.int32)
         firsts = np.cumsum([0, *numbers])
 
         def number_chunk(i: int) -> None:
-            number_places(
-                out.counts, out.following, starts[i], numbers[i], int(firsts[i]), place
+            number_ngrams(
+                out.counts, out.following, starts[i], numbers[i], int(firsts[i]), ngrams
             )
 
         for _ in engine.each(number_chunk, range(len(chunks)), work=size):
             pass
     level = Level(*(close_gaps(column, starts, numbers) for column in out[:4]))
     if last:
-        return level, place, place
-    return level, close_gaps(out.following, starts, [n for _, n in sizes]), place
+        return level, ngrams, ngrams
+    return level, close_gaps(out.following, starts, [n for _, n in sizes]), ngrams
 
 
 def cut_groups(sizes: np.ndarray) -> list[tuple[int, int, int]]:
@@ -292,15 +293,15 @@ def first_children(
     return out
 
 
-def extend(
-    places: np.ndarray, ids: np.ndarray, children: np.ndarray, words: np.ndarray
+def find_ngrams(
+    histories: np.ndarray, ids: np.ndarray, children: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """The number of the n-gram of each history (-1 for none) and word; -1 if unseen."""
     out = np.full(len(ids), -1, np.int32)
     for i in range(0, len(ids), SPAN):
         check_stop()
         part = slice(i, i + SPAN)
-        find_children(places[part], ids[part], children, words, 0, 0, out[part])
+        find_children(histories[part], ids[part], children, words, 0, 0, out[part])
     return out
 
 
@@ -308,7 +309,7 @@ def extend(
 
 
 @kernel
-def lay_out(ids, global_ids, edges, first, last, markers, text, at):
+def write_sentences(ids, global_ids, edges, first, last, markers, text, at):
     """Write sentences ``first`` to ``last`` from position ``at`` on."""
     out, before = text.ids, text.before
     for d in range(first, last):
@@ -341,7 +342,7 @@ def sort_groups(groups, first, stop, at, room, spare, near, out):
     longer n-grams there are, and at how many positions."""
     words, histories, lower, counts = out.words, out.histories, out.lower, out.counts
     sizes, following = groups.sizes, out.following
-    start, n, kept, h = at, at, at, first
+    start, n, p, h = at, at, at, first
     ends = np.empty((1 << 11) + 1, np.int64)
     while h < stop:
         last, size = h + 1, np.int64(sizes[h])
@@ -369,26 +370,26 @@ def sort_groups(groups, first, stop, at, room, spare, near, out):
                 word, x = source[j] >> U(32), source[j] & U(0xFFFFFFFF)
                 if word != last_word:
                     words[n], histories[n], counts[n] = word, group, 0
-                    lower[n] = near.places[x]
+                    lower[n] = near.ngrams[x]
                     last_word = word
                     n += 1
                 counts[n - 1] += 1
                 if following.shape[0]:
-                    following[kept] = near.positions[x]
-                    kept += 1
+                    following[p] = near.positions[x]
+                    p += 1
         at, h = at + size, last
-    return n - start, kept - start
+    return n - start, p - start
 
 
 @kernel
 def fetch_successors(groups, at, size, near):
     """What follows at some positions: its position, word and n-gram. The lookups miss the
     cache; with nothing between them, they overlap. START stands for the end of a sentence."""
-    ids, before, place = groups.ids, groups.before, groups.place
+    ids, before, ngrams = groups.ids, groups.before, groups.ngrams
     for i in range(size):
         t = groups.order[at + i] + 1
         t = t if t < len(ids) else 0  # where a sentence begins
-        near.positions[i], near.places[i], near.words[i] = t, place[t], ids[t]
+        near.positions[i], near.ngrams[i], near.words[i] = t, ngrams[t], ids[t]
     if not groups.markers:  # else it is the start token itself
         for i in range(size):
             if before[near.positions[i]] == 0:
@@ -396,12 +397,12 @@ def fetch_successors(groups, at, size, near):
 
 
 @kernel
-def number_places(counts, following, at, n, before, place):
+def number_ngrams(counts, following, at, n, before, ngrams):
     """Write at every position the number of the n-gram that ends there."""
     p = at
     for i in range(n):
         for _ in range(counts[at + i]):
-            place[following[p]] = before + i
+            ngrams[following[p]] = before + i
             p += 1
 
 
@@ -458,11 +459,11 @@ def mark_children(histories, at, filled, out):
 
 
 @kernel
-def find_children(places, ids, children, words, first, low, out):
+def find_children(histories, ids, children, words, first, low, out):
     """Look up n-grams whose histories are in a range: history ``first`` is the first of
     ``children``, and ``low`` the number of the first of ``words``."""
     for t in range(len(ids)):
-        h = places[t] - first
+        h = histories[t] - first
         if 0 <= h < len(children) - 1:
             at = find_word(words, children[h] - low, children[h + 1] - low, ids[t])
             out[t] = at + low if at >= 0 else -1

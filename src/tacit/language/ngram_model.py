@@ -213,11 +213,11 @@ class NGramModel(Estimator, BackoffModel):
 
         The same seed gives the same sentence. A ``temperature`` below 1 prefers likely words.
         """
-        given = self._split(prefix)
+        words = self._split(prefix)
         drawn = generate_words(
-            self._tables, self._history(given), seed, temperature, max_words, self.markers
+            self._tables, self._history(words), seed, temperature, max_words, self.markers
         )
-        return self._join([*given, *(spelled(self._vocabulary, i) for i in drawn)])
+        return self._join([*words, *(spelled(self._vocabulary, i) for i in drawn)])
 
     def complete(
         self, prefix: str, *, top: int = 5, max_words: int = 1, beam: int = 20
@@ -271,5 +271,5 @@ class NGramModel(Estimator, BackoffModel):
         if len(self._sizes) != self.order:
             raise ValueError("its order is not that of its tables")
         # Memory-mapped arrays are trusted, as documented in tacit.load.
-        whole = self._words.flags.writeable
-        check_tables(self._tables, self._word_bytes, self._word_offsets, whole=whole)
+        values = self._tables.words.flags.writeable
+        check_tables(self._tables, self._word_bytes, self._word_offsets, values=values)

@@ -82,9 +82,9 @@ class Perplexity:
         zero = score.zeroprobs + score.oov_zeros > 0
         known = tokens - score.oovs - score.zeroprobs
         return cls(
-            ppl=mean_inverse(score.logprob, tokens, zero),
-            ppl1=mean_inverse(score.logprob - score.stop_logprob, score.words, zero),
-            ppl_known=mean_inverse(score.logprob - score.oov_logprob, known, False),
+            ppl=perplexity_of(score.logprob, tokens, zero),
+            ppl1=perplexity_of(score.logprob - score.stop_logprob, score.words, zero),
+            ppl_known=perplexity_of(score.logprob - score.oov_logprob, known, False),
             logprob=-math.inf if zero else score.logprob,
             sentences=score.sentences,
             words=score.words,
@@ -112,7 +112,7 @@ class Perplexity:
         )
 
 
-def mean_inverse(logprob: float, n: int, zero: bool) -> float:
+def perplexity_of(logprob: float, n: int, zero: bool) -> float:
     if zero:
         return math.inf
     return math.exp(-logprob / n) if n > 0 else math.inf
@@ -196,12 +196,12 @@ def join_scores(parts: list[WordScores]) -> WordScores:
 
 
 def sum_block(params: Scorer, block: Any) -> TextScore:
-    """The sums over a block that a ``Perplexity`` is made of."""
+    """The sums over a block from which a ``Perplexity`` is computed."""
     return sum_scores(word_scores(params, block), params.markers)
 
 
 def sum_scores(scored: WordScores, markers: bool) -> TextScore:
-    """The sums over scored words that a ``Perplexity`` is made of."""
+    """The sums over scored words from which a ``Perplexity`` is computed."""
     natural = scored.scores * LN10
     finite = np.isfinite(natural)
     natural = np.where(finite, natural, 0.0)
@@ -225,7 +225,7 @@ def sums_by_sentence(params: Scorer, block: Any) -> np.ndarray:
     corpus = read_ids(params, block)
     _, scores = score_text(params, corpus)
     edges = corpus.edges + 2 * params.markers * np.arange(len(corpus.edges))
-    starts = edges[:-1] + params.markers  # the start token is given
+    starts = edges[:-1] + params.markers  # the start token is not scored
     sums = np.zeros(len(starts))
     filled = starts < edges[1:]
     if filled.any():

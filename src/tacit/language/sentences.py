@@ -8,7 +8,7 @@ nor on the engine.
     3, 4, ...   the words, sorted by their bytes
 
 A sentence is a line. Words are separated by white space, as in KenLM, or are the tokens of the
-package's own tokenizer or of a function; or every character is a word.
+package's tokenizer or of a function; or every character is a word.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,17 +19,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.kernel import kernel
+from tacit.data.document_blocks import ObjectRows
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text, text_of
 from tacit.kernels.hashing import Interner, padded
 from tacit.kernels.string_finder import Finder, find_strings, make_finder
 from tacit.text.tokens import RULES, Spans, split, token_rule
-from tacit.text.vocabulary import Vocabulary, unite
+from tacit.text.vocabulary import Vocabulary
 
 __all__ = [
     "START", "STOP", "UNKNOWN", "BlockWords", "Corpus", "Reader", "SPECIAL",
     "filled_blocks", "find_ids", "find_ids_of_words", "find_words", "make_word_finder",
-    "merge_blocks", "read_words", "sentence_blocks", "spelled", "split_text", "words_of",
+    "read_words", "sentence_blocks", "spelled", "split_text", "words_of",
 ]  # fmt: skip
 
 U = np.uint64
@@ -48,7 +49,7 @@ class Reader(NamedTuple):
 
 
 class BlockWords(NamedTuple):
-    """The words of a block, numbered by its own vocabulary."""
+    """The words of a block, numbered by its vocabulary."""
 
     ids: np.ndarray  # int32
     edges: np.ndarray  # int64, (sentences + 1,)
@@ -60,15 +61,6 @@ class Corpus(NamedTuple):
 
     ids: np.ndarray  # int32
     edges: np.ndarray  # int64
-
-
-class TokenRows(NamedTuple):
-    """Sentences that are lists of words already."""
-
-    sentences: Sequence[Sequence[str]]
-
-    def load(self) -> Sequence[Sequence[str]]:
-        return self.sentences
 
 
 def check_tokenizer(tokenizer: Any) -> None:
@@ -86,14 +78,10 @@ def sentence_blocks(data: Any, *, name: str = "NGramModel") -> Iterable[Any]:
     A list of str (or bytes, or None), a list of lists of words, Documents, a dataframe, a
     path, several paths, or a generator of any of the first two, which is read once.
     """
-    if isinstance(data, Documents):
-        return data
-    if isinstance(data, str | Path):
-        return Documents.open(data)
     if isinstance(data, bytes):
         raise ValueError(f"{name} takes many sentences. Put one in a list: [sentence].")
     if isinstance(data, list | tuple):
-        first = next((each for each in data if each is not None), None)
+        first = next((item for item in data if item is not None), None)
         if isinstance(first, Path):
             return list(chain.from_iterable(Documents.open(path) for path in data))
         return token_blocks(data, name) if is_words(first) else Documents.of(data)
@@ -116,7 +104,7 @@ def is_words(sentence: Any) -> bool:
     return isinstance(sentence, list | tuple | np.ndarray)
 
 
-def token_blocks(sentences: Sequence[Any], name: str) -> list[TokenRows]:
+def token_blocks(sentences: Sequence[Any], name: str) -> list[ObjectRows]:
     for i, sentence in enumerate(sentences):
         if not is_words(sentence):
             raise TypeError(
@@ -124,7 +112,8 @@ def token_blocks(sentences: Sequence[Any], name: str) -> list[TokenRows]:
                 f"{type(sentence).__name__}. Split it into words, or join the others."
             )
     step = 50_000
-    return [TokenRows(sentences[i : i + step]) for i in range(0, len(sentences), step)]
+    parts = (sentences[i : i + step] for i in range(0, len(sentences), step))
+    return [ObjectRows(list(part)) for part in parts]
 
 
 # --- Reading a block ---
@@ -138,7 +127,7 @@ def read_words(params: Reader, block: Any) -> BlockWords:
         return words._replace(edges=words.edges[filled]) if params.lines else words
     if callable(params.tokenizer):
         sentences = lines_of(params, block).strings()
-        return words_of([checked(params.tokenizer, each) for each in sentences])
+        return words_of([run_tokenizer(params.tokenizer, sentence) for sentence in sentences])
     spans = find_words(params, block)
     table = Interner(spans.buffer)
     ids = table.ids(spans.begin, spans.end)
@@ -149,7 +138,7 @@ def read_words(params: Reader, block: Any) -> BlockWords:
 
 def lines_of(params: Reader, text: Text) -> Text:
     """Sentences as documents, where a line is one."""
-    if params.lines and inner_lines(text.data, text.starts, text.stops):
+    if params.lines and has_lines(text.data, text.starts, text.stops):
         return Text(text.data, *split_lines(text.data, text.starts, text.stops))
     return text
 
@@ -158,20 +147,20 @@ def find_words(params: Reader, block: Text) -> Spans:
     """Where the words of a block are."""
     text = lines_of(params, block)
     if params.lowercase and params.tokenizer in ("whitespace", "char"):
-        text = text_of([each.lower() for each in text.strings()])
+        text = text_of([string.lower() for string in text.strings()])
     if params.tokenizer == "whitespace":
-        return split_by(at_white_space, text)
+        return split_by(split_at_spaces, text)
     if params.tokenizer == "char":
-        return split_by(at_characters, text)
+        return split_by(split_characters, text)
     return split(text, token_rule(params.tokenizer, params.lowercase, 1))
 
 
 def words_of(sentences: Iterable[Sequence[str]]) -> BlockWords:
     """The same for sentences that are lists of words."""
     seen: dict[str, int] = {}
-    lengths, found = [0], []
+    lengths, numbers = [0], []
     for sentence in sentences:
-        found += [seen.setdefault(word, len(seen)) for word in sentence]
+        numbers += [seen.setdefault(word, len(seen)) for word in sentence]
         lengths.append(len(sentence))
     strange = next((word for word in seen if not isinstance(word, str)), None)
     if strange is not None:
@@ -179,7 +168,7 @@ def words_of(sentences: Iterable[Sequence[str]]) -> BlockWords:
     words = sorted(seen)
     rank = np.empty(len(words), np.int32)
     rank[[seen[word] for word in words]] = np.arange(len(words))
-    ids = rank[found] if found else np.empty(0, np.int32)
+    ids = rank[numbers] if numbers else np.empty(0, np.int32)
     return BlockWords(ids, np.cumsum(lengths, dtype=np.int64), Vocabulary.of_sorted(words))
 
 
@@ -193,7 +182,7 @@ def split_text(params: Reader, sentence: str | Iterable[str]) -> list[str]:
     return [words.vocabulary[i] for i in words.ids.tolist()]
 
 
-def checked(tokenizer: Callable[[str], Any], text: str) -> list[str]:
+def run_tokenizer(tokenizer: Callable[[str], Any], text: str) -> list[str]:
     words = tokenizer(text)
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         raise TypeError(
@@ -213,15 +202,7 @@ def split_by(find: Callable, text: Text) -> Spans:
     return Spans(buffer, begin[: edges[-1]], end[: edges[-1]], edges)
 
 
-# --- Merging blocks ---
-
-
-def merge_blocks(blocks: Sequence[BlockWords]) -> tuple[Vocabulary, list[np.ndarray]]:
-    """The words of all blocks, and the index of each block's words among them."""
-    if not blocks:
-        return Vocabulary.of([]), []
-    union = unite([block.vocabulary for block in blocks])
-    return union.vocabulary, union.places
+# --- Ids of words ---
 
 
 def find_ids(vocabulary: Vocabulary, words: Vocabulary) -> np.ndarray:
@@ -260,7 +241,7 @@ def spelled(vocabulary: Vocabulary, id: int) -> str:
 
 
 @kernel
-def inner_lines(data, starts, stops):
+def has_lines(data, starts, stops):
     """Whether the sentences are not the documents: a line end, or an empty one."""
     for d in range(len(starts)):
         blank = True
@@ -275,7 +256,7 @@ def inner_lines(data, starts, stops):
 
 @kernel
 def split_lines(data, starts, stops):
-    """Every line with something in it as a document of its own."""
+    """Every line with something in it as a document."""
     n = len(starts)
     for d in range(len(starts)):
         for i in range(starts[d], stops[d]):
@@ -296,7 +277,7 @@ def split_lines(data, starts, stops):
 
 
 @kernel
-def at_white_space(data, starts, stops, buffer, begin, end, edges):
+def split_at_spaces(data, starts, stops, buffer, begin, end, edges):
     """Without a branch at word boundaries, which could not be predicted."""
     marks = np.empty(2 * len(begin), np.int32)  # where words begin and end, in turn
     at, k = 0, U(0)
@@ -319,7 +300,7 @@ def at_white_space(data, starts, stops, buffer, begin, end, edges):
 
 
 @kernel
-def at_characters(data, starts, stops, buffer, begin, end, edges):
+def split_characters(data, starts, stops, buffer, begin, end, edges):
     at = k = 0
     for d in range(len(starts)):
         source = data[starts[d] : stops[d]]

@@ -20,7 +20,7 @@ what p' gives to the words not seen. Below single words lies the uniform distrib
     modified-kneser-ney   three discounts for each order
 
 Jelinek and Mercer's weights maximize the probability of the held-out words, order by order from
-single words up, given the orders below: a mixture with one unknown for each bucket, the
+single words up, with the orders below fixed: a mixture with one unknown for each bucket, the
 length of N in bits, solved by expectation-maximization.
 
 N-grams seen no more often than the order's pruning threshold are left out afterwards: discounts
@@ -50,22 +50,15 @@ from tacit.language.discounts import (
     good_turing,
     modified_discounts,
 )
-from tacit.language.ngram_counts import NGramCounts, extend, first_children, positions
+from tacit.language.ngram_counts import NGramCounts, find_ngrams, first_children, positions
 from tacit.language.sentences import START, STOP, UNKNOWN, Corpus
 
-__all__ = ["SMOOTHINGS", "Smoothed", "check_prune", "fit_mixing", "smooth"]
+__all__ = ["SMOOTHINGS", "check_prune", "fit_mixing", "smooth"]
 
 SMOOTHINGS = (
-    "mle",
-    "add-k",
-    "backoff",
-    "jelinek-mercer",
-    "katz",
-    "witten-bell",
-    "absolute",
-    "kneser-ney",
-    "modified-kneser-ney",
-)
+    "mle", "add-k", "backoff", "jelinek-mercer", "katz", "witten-bell", "absolute",
+    "kneser-ney", "modified-kneser-ney",
+)  # fmt: skip
 BACKING_OFF = ("backoff", "katz")
 NOTHING = Discounts(np.zeros(1))
 CHUNK = 1 << 17  # n-grams per parallel chunk, about
@@ -74,27 +67,20 @@ UNSEEN = 0.5  # weight of buckets that the held-out text does not have
 LEAST = 1e-3  # weights lie between this and one less this
 
 
-class Smoothed(NamedTuple):
-    """The tables of a model, and the discounts of each order."""
-
-    tables: Tables
-    discounts: list[Discounts]
-
-
-def predictable(counts: NGramCounts, *, open_vocabulary: bool) -> np.ndarray:
+def predictable_words(counts: NGramCounts, *, open_vocabulary: bool) -> np.ndarray:
     """Which words may come next: not the start token, nor the unknown word of a closed one."""
-    may = np.ones(counts.vocabulary_size, np.bool_)
-    may[START] = False
-    may[STOP] = counts.markers
-    may[UNKNOWN] = open_vocabulary
-    return may
+    mask = np.ones(counts.vocabulary_size, np.bool_)
+    mask[START] = False
+    mask[STOP] = counts.markers
+    mask[UNKNOWN] = open_vocabulary
+    return mask
 
 
 def check_prune(prune: Sequence[int], smoothing: str) -> None:
     """ValueError unless n-grams can be pruned by these thresholds."""
     thresholds = list(prune)
-    whole = all(isinstance(n, Integral) and n >= 0 for n in thresholds)
-    if not whole or (thresholds and thresholds[0]):
+    counts = all(isinstance(n, Integral) and n >= 0 for n in thresholds)
+    if not counts or (thresholds and thresholds[0]):
         raise ValueError(
             f"NGramModel(prune={prune!r}) needs whole numbers of 0 or more, the first of them "
             "0: single words are not pruned. unk_cutoff drops rare words."
@@ -109,58 +95,49 @@ def check_prune(prune: Sequence[int], smoothing: str) -> None:
 
 
 def smooth(
-    counts: NGramCounts,
-    smoothing: str,
-    *,
-    k: float = 1.0,
-    weight: float = 0.4,
-    mixing: Sequence[np.ndarray] | None = None,
-    prune: Sequence[int] = (),
-    open_vocabulary: bool = True,
-    engine: str | Engine = "threads",
-) -> Smoothed:
-    """Smooth counts into the tables of a model.
+    counts: NGramCounts, model: Any, mixing: Sequence[np.ndarray] | None
+) -> tuple[Tables, list[Discounts]]:
+    """The tables of an ``NGramModel`` by its settings, and the discounts of each order.
 
     ``mixing`` holds Jelinek-Mercer's weights, for each order by the length in bits of N.
     """
-    chosen = get_engine(engine)
-    may = predictable(counts, open_vocabulary=open_vocabulary)
-    v = int(may.sum())
+    smoothing, prune, engine = model.smoothing, model.prune, get_engine(model.engine)
+    may_follow = predictable_words(counts, open_vocabulary=model.open_vocabulary)
+    v = int(may_follow.sum())
     kneser = smoothing.endswith("kneser-ney")
     used = continuation_counts(counts) if kneser else [lv.counts for lv in counts.levels]
-    used[0] = np.where(may, used[0], 0).astype(np.int32)
+    used[0] = np.where(may_follow, used[0], 0).astype(np.int32)
     thresholds = [0, *prune[1:]] + [prune[-1] if prune else 0] * counts.order
-    probs, backoffs, taken = [], [], []
+    probs, backoffs, all_discounts = [], [], []
     below = np.array([1.0 / v], np.float32)
     for order, (level, c) in enumerate(zip(counts.levels, used, strict=True), 1):
         histories = 1 if order == 1 else len(counts.levels[order - 2].counts)
         root = np.zeros(len(c) if order == 1 else 0, np.int32)  # one history, the empty one
         before, lower = (root, root) if order == 1 else (level.histories, level.lower)
-        discounts = NOTHING if smoothing == "add-k" else discounts_for(smoothing, c)
-        trust = weight if mixing is None else mixing[order - 1]
+        discounts = estimate_discounts(smoothing, c)
+        weight = model.backoff_weight if mixing is None else mixing[order - 1]
         level_counts = LevelCounts(
             smoothing, c, before, c if order == 1 else level.counts, thresholds[order - 1],
-            discounts.values, below, lower, order == 1, v, k, trust,
+            discounts.values, below, lower, order == 1, v, model.k, weight,
         )  # fmt: skip
         if counts.memory < math.inf:
             level_counts = gather_below(counts, level_counts)
         p, gamma = counts.zeros(len(c), np.float32), counts.zeros(histories, np.float32)
-        estimate(level_counts, p, gamma, chosen)
+        estimate(level_counts, p, gamma, engine)
         if order == 1:
             missing = gamma[0] if smoothing == "add-k" else gamma[0] * below[0]
-            p = np.where(may, np.where(c > 0, p, missing), 0).astype(np.float32)
+            p = np.where(may_follow, np.where(c > 0, p, missing), 0).astype(np.float32)
         else:
             backoffs.append(gamma)
         probs.append(p)
-        taken.append(discounts)
+        all_discounts.append(discounts)
         below = p
-    tables = build_tables(counts, thresholds, probs, backoffs, chosen)
-    return Smoothed(
-        tables._replace(uniform=float(np.log10(1.0 / v)), absolute=smoothing == "add-k"), taken
-    )
+    tables = build_tables(counts, thresholds, probs, backoffs, engine)
+    uniform, absolute = float(np.log10(1.0 / v)), smoothing == "add-k"
+    return tables._replace(uniform=uniform, absolute=absolute), all_discounts
 
 
-def discounts_for(smoothing: str, counts: np.ndarray) -> Discounts:
+def estimate_discounts(smoothing: str, counts: np.ndarray) -> Discounts:
     rules = {
         "katz": good_turing,
         "absolute": absolute_discount,
@@ -180,7 +157,7 @@ class LevelCounts(NamedTuple):
     threshold: int  # those that occur no more often are pruned
     discounts: np.ndarray
     below: np.ndarray  # probabilities of the order before
-    lower: np.ndarray | None  # which of them each n-gram has; None: its own, in its place
+    lower: np.ndarray | None  # which of them each n-gram has; None: that at its index
     single_words: bool
     v: int
     k: float
@@ -212,16 +189,16 @@ def estimate(level: LevelCounts, p: np.ndarray, gamma: np.ndarray, engine: Engin
 def gather_below(counts: NGramCounts, level: LevelCounts) -> LevelCounts:
     """The probabilities of the order before in the order of the n-grams, gathered from spans
     that fit the memory."""
-    values, places = level.below, level.lower
-    if places is None:
+    values, indices = level.below, level.lower
+    if indices is None:
         return level
-    out = counts.zeros(len(places), values.dtype)
+    out = counts.zeros(len(indices), values.dtype)
     for here in counts.spans(len(values)):
-        for i in range(0, len(places), CHUNK):
+        for i in range(0, len(indices), CHUNK):
             check_stop()
             part = slice(i, i + CHUNK)
-            take_span(values[here], here.start, places[part], out[part])
-            release(places[part], out[part])
+            take_span(values[here], here.start, indices[part], out[part])
+            release(indices[part], out[part])
         release(values[here])
     return level._replace(below=out, lower=None)
 
@@ -245,12 +222,12 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
     smoothing, c, histories, below, discounts = (
         level.smoothing, level.counts, level.histories, level.below, level.discounts
     )  # fmt: skip
-    kept, single_words, v = level.seen > level.threshold, level.single_words, level.v
+    keep, single_words, v = level.seen > level.threshold, level.single_words, level.v
     total, left, types = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
-    sum_by_history(c, histories, kept, discounts, total, left, types)
+    sum_by_history(c, histories, keep, discounts, total, left, types)
     if smoothing == "add-k":
-        room = total + level.k * v
-        return add_to_counts(c, histories, level.k, room), level.k / room
+        total += level.k * v
+        return ((c + level.k) / total[histories]).astype(np.float32), level.k / total
     extra = np.zeros(n)
     if smoothing == "witten-bell":
         extra = types.astype(np.float64)
@@ -260,26 +237,24 @@ def estimate_histories(level: LevelCounts, n: int) -> tuple[np.ndarray, np.ndarr
             extra = extra.clip(max=max(1, int(np.count_nonzero(c == 1))))
     elif smoothing == "jelinek-mercer":
         weights = np.asarray(level.weight)
-        trust = weights[bits_of(total, len(weights))]
-        extra = total * (1 - trust) / trust
+        weight = weights[bits_of(total, len(weights))]
+        extra = total * (1 - weight) / weight
     elif smoothing == "katz":
         extra[(left <= 0) & (total > 0)] = 1.0  # else nothing is left for unseen words
-    room = total + extra
-    gamma = np.where(room > 0, (left + extra) / np.where(room > 0, room, 1), 1.0)
+    total += extra
+    gamma = np.where(total > 0, (left + extra) / np.where(total > 0, total, 1), 1.0)
     backing_off = smoothing in BACKING_OFF
-    p, known = np.zeros(len(c), np.float32), np.zeros(n)
-    divide_counts(
-        c, (histories, kept, discounts, below), room, gamma, backing_off, p, known
-    )
+    p, seen = np.zeros(len(c), np.float32), np.zeros(n)
+    divide_counts(c, histories, keep, discounts, below, total, gamma, backing_off, p, seen)
     if backing_off:
-        distinct = np.bincount(histories[kept], minlength=n)
+        distinct = np.bincount(histories[keep], minlength=n)
         if single_words:
-            known = distinct / v  # exactly; a sum of float32 would be off where few are unseen
-        full = (distinct >= v) & (room > 0)
+            seen = distinct / v  # exactly; a sum of float32 would be off where few are unseen
+        full = (distinct >= v) & (total > 0)
         if full.any():  # every word was seen: no word is left to back off to
             p = np.where(full[histories], p / (1 - gamma)[histories], p).astype(np.float32)
-        rest = np.where(full, 1.0, np.maximum(1 - known, 1e-12))
-        gamma = np.where(full, 0.0, np.where(known > 0, gamma / rest, gamma))
+        unseen = np.where(full, 1.0, np.maximum(1 - seen, 1e-12))
+        gamma = np.where(full, 0.0, np.where(seen > 0, gamma / unseen, gamma))
     return p, gamma
 
 
@@ -297,17 +272,14 @@ def build_tables(
 ) -> Tables:
     """All levels in one trie, without the pruned n-grams."""
     levels, order = counts.levels, counts.order
-    kept = [
+    keep = [
         level.counts > least if least else None
         for level, least in zip(levels, thresholds, strict=False)
     ]
-    sizes = np.array(
-        [
-            len(level.counts) if keep is None else int(np.count_nonzero(keep))
-            for level, keep in zip(levels, kept, strict=True)
-        ],
-        np.int64,
-    )
+    sizes = np.array([
+        len(level.counts) if mask is None else int(np.count_nonzero(mask))
+        for level, mask in zip(levels, keep, strict=True)
+    ], np.int64)  # fmt: skip
     total, inner = int(sizes.sum()), int(sizes[:-1].sum())
     if total > 2**31 - 2:
         raise ValueError(
@@ -319,19 +291,19 @@ def build_tables(
     children[-1] = total
 
     def copy_children(i: int, out: np.ndarray, shift: Callable) -> None:
-        above, keep = levels[i + 1].histories, kept[i + 1]
-        above = above if keep is None else above[keep]
+        above, mask = levels[i + 1].histories, keep[i + 1]
+        above = above if mask is None else above[mask]
         starts = first_children(above, len(levels[i].counts), counts.zeros)
-        copy_kept(starts[:-1], kept[i], out, shift)  # whoever is pruned has no children
+        copy_masked(starts[:-1], keep[i], out, shift)  # a pruned n-gram has no children
 
     tasks, first = [], 0
     for i in range(order):
         stop = first + int(sizes[i])
         here = slice(first, stop)
-        tasks.append(partial(copy_kept, levels[i].words, kept[i], words[here]))
-        tasks.append(partial(copy_kept, probs[i], kept[i], prob[here], np.log10))
+        tasks.append(partial(copy_masked, levels[i].words, keep[i], words[here]))
+        tasks.append(partial(copy_masked, probs[i], keep[i], prob[here], np.log10))
         if i + 1 < order:
-            tasks.append(partial(copy_kept, backoffs[i], kept[i], backoff[here], np.log10))
+            tasks.append(partial(copy_masked, backoffs[i], keep[i], backoff[here], np.log10))
             shift = partial(np.add, np.int32(stop))
             tasks.append(partial(copy_children, i, children[here], shift))
         first = stop
@@ -340,15 +312,15 @@ def build_tables(
     return Tables(words, children, prob, backoff, sizes, 0.0)
 
 
-def copy_kept(
-    source: np.ndarray, kept: np.ndarray | None, out: np.ndarray, change: Any = None
+def copy_masked(
+    source: np.ndarray, mask: np.ndarray | None, out: np.ndarray, change: Any = None
 ) -> None:
-    """Copy what is not pruned, changed by a function."""
+    """Copy the values where a mask is True, changed by a function; None for all."""
     at = 0
     with np.errstate(divide="ignore"):
         for i in range(0, len(source), CHUNK):
             part = source[i : i + CHUNK]
-            values = part if kept is None else part[kept[i : i + CHUNK]]
+            values = part if mask is None else part[mask[i : i + CHUNK]]
             here = out[at : at + len(values)]
             here[:] = values if change is None else change(values)
             at += len(values)
@@ -359,44 +331,44 @@ def copy_kept(
 
 
 def fit_mixing(
-    counts: NGramCounts, apart: Corpus, *, open_vocabulary: bool
+    counts: NGramCounts, held_out: Corpus, *, open_vocabulary: bool
 ) -> list[np.ndarray]:
     """The weight of each order, by the length of c(h) in bits."""
-    may = predictable(counts, open_vocabulary=open_vocabulary)
-    text = positions(apart, counts.markers)
-    p = np.full(len(text.ids), 1.0 / may.sum())
-    asked = text.ids != START
-    place = np.zeros(len(text.ids), np.int32)
+    may_follow = predictable_words(counts, open_vocabulary=open_vocabulary)
+    text = positions(held_out, counts.markers)
+    p = np.full(len(text.ids), 1.0 / may_follow.sum())
+    predicted = text.ids != START
+    previous = np.zeros(len(text.ids), np.int32)
     weights = []
     for order, level in enumerate(counts.levels, 1):
-        own = level.counts if len(level.counts) else np.zeros(1, np.int32)
+        occurrences = level.counts if len(level.counts) else np.zeros(1, np.int32)
         if order == 1:
-            own = np.where(may, own, 0)
-            total, ngram = np.full(1, float(own.sum())), text.ids
-            history = np.where(asked, 0, -1)
+            occurrences = np.where(may_follow, occurrences, 0)
+            total, ngram = np.full(1, float(occurrences.sum())), text.ids
+            history = np.where(predicted, 0, -1)
         else:
             size = len(counts.levels[order - 2].counts)
             total = np.bincount(level.histories, level.counts, minlength=size + 1)
-            history = np.concatenate([[-1], place[:-1]])
+            history = np.concatenate([[-1], previous[:-1]])
             history[text.before < order - 1] = -1
             children = first_children(level.histories, size)
-            ngram = extend(history.astype(np.int32), text.ids, children, level.words)
-        known = (history >= 0) & asked
+            ngram = find_ngrams(history.astype(np.int32), text.ids, children, level.words)
+        known = (history >= 0) & predicted
         known[known] = total[history[known]] > 0
         n = np.where(known, total[np.maximum(history, 0)], 1)
-        seen = np.where(known & (ngram >= 0), own[np.maximum(ngram, 0)], 0) / n
+        seen = np.where(known & (ngram >= 0), occurrences[np.maximum(ngram, 0)], 0) / n
         bucket = bits_of(n, BUCKETS)
-        weight = maximize(seen[known], p[known], bucket[known])
+        weight = fit_bucket_weights(seen[known], p[known], bucket[known])
         p = np.where(known, weight[bucket] * seen + (1 - weight[bucket]) * p, p)
         weights.append(weight)
-        place = ngram.astype(np.int32)
+        previous = ngram.astype(np.int32)
     return weights
 
 
-def maximize(seen: np.ndarray, below: np.ndarray, bucket: np.ndarray) -> np.ndarray:
+def fit_bucket_weights(seen: np.ndarray, below: np.ndarray, bucket: np.ndarray) -> np.ndarray:
     """The weight of each bucket under which its words are likeliest.
 
-    >>> w = maximize(np.array([0.5, 0.0, 0.5]), np.array([0.1, 0.1, 0.1]), np.array([2, 2, 2]))
+    >>> w = fit_bucket_weights(np.array([0.5, 0.0, 0.5]), np.full(3, 0.1), np.full(3, 2))
     >>> w[2], w[3]
     (np.float64(0.583...), np.float64(0.5))
     """
@@ -418,7 +390,7 @@ def maximize(seen: np.ndarray, below: np.ndarray, bucket: np.ndarray) -> np.ndar
 
 
 @kernel
-def sum_by_history(counts, histories, kept, discounts, total, left, types):
+def sum_by_history(counts, histories, keep, discounts, total, left, types):
     """The counts, what is taken from them, and how many n-grams there are, by history."""
     most = len(discounts) - 1
     for i in range(len(counts)):
@@ -426,38 +398,31 @@ def sum_by_history(counts, histories, kept, discounts, total, left, types):
         if c > 0:
             total[h] += c
             types[h] += 1
-            left[h] += discounts[min(c, most)] if kept[i] else c
+            left[h] += discounts[min(c, most)] if keep[i] else c
 
 
 @kernel
-def divide_counts(counts, level, room, gamma, backing_off, p, known):
+def divide_counts(
+    counts, histories, keep, discounts, below, total, gamma, backing_off, p, seen
+):  # fmt: skip
     """Probabilities; and, of each history, what the lower order gives to the words seen."""
-    histories, kept, discounts, below = level
     most = len(discounts) - 1
     for i in range(len(counts)):
         c, h = counts[i], histories[i]
-        if c <= 0 or not kept[i]:
+        if c <= 0 or not keep[i]:
             continue
-        own = (c - discounts[min(c, most)]) / room[h]
+        discounted = (c - discounts[min(c, most)]) / total[h]
         if backing_off:
-            p[i] = own
-            known[h] += below[i]
+            p[i] = discounted
+            seen[h] += below[i]
         else:
-            p[i] = own + gamma[h] * below[i]
+            p[i] = discounted + gamma[h] * below[i]
 
 
 @kernel
-def take_span(values, first, places, out):
-    """``values[places - first]``, where it exists."""
-    for i in range(len(places)):
-        at = places[i] - first
+def take_span(values, first, indices, out):
+    """``values[indices - first]``, where it exists."""
+    for i in range(len(indices)):
+        at = indices[i] - first
         if 0 <= at < len(values):
             out[i] = values[at]
-
-
-@kernel
-def add_to_counts(counts, histories, k, room):
-    p = np.empty(len(counts), np.float32)
-    for i in range(len(counts)):
-        p[i] = (counts[i] + k) / room[histories[i]]
-    return p

@@ -19,7 +19,6 @@ COLING. Mays, Damerau and Mercer (1991), Context based spelling correction. IPM 
 (2007), How to write a spelling corrector. In the notes: the noisy channel.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -193,9 +192,9 @@ class SpellingCorrector(Estimator):
 
         self._validate_params()
         sentences, counts = read_corpus(documents, self.engine)
-        kept = {word for word, n in counts.items() if n >= self.min_count}
+        frequent = {word for word, n in counts.items() if n >= self.min_count}
         listed = {word for entry in dictionary for word in words_of_text(str(entry))}
-        words = sorted(word for word in kept | listed if word and not has_digit(word))
+        words = sorted(word for word in frequent | listed if word and not has_digit(word))
         if not words:
             raise ValueError(
                 "SpellingCorrector needs words, but the documents have none that occur "
@@ -270,8 +269,8 @@ class SpellingCorrector(Estimator):
             )
         other = np.zeros(len(candidates)) if scores is None else np.asarray(scores, np.float64)
         model = self.language_model_
-        words = [[word for part in sentences_of(each) for word in part] for each in candidates]
-        total = other + np.array([model.logprob(each) for each in words])
+        words = [list(chain.from_iterable(sentences_of(text))) for text in candidates]
+        total = other + np.array([model.logprob(sentence) for sentence in words])
         top = total.max()
         p = np.exp(total - top) if np.isfinite(top) else np.ones(len(total))
         p /= p.sum()
@@ -335,9 +334,7 @@ def has_digit(word: str) -> bool:
 
 def read_corpus(documents: Any, engine: Any) -> tuple[list[list[str]], Counter[str]]:
     """The sentences of documents as lists of words, and how often each word occurs."""
-    is_path = isinstance(documents, str | os.PathLike)
-    source = Documents.open(documents) if is_path else Documents.of(documents)
-    parts = get_engine(engine).map(read_block, None, source)
+    parts = get_engine(engine).map(read_block, None, Documents.of(documents))
     sentences = list(chain.from_iterable(parts))
     return sentences, Counter(chain.from_iterable(sentences))
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Token", "in_case_of", "key_of", "sentences_of", "tokens_of", "words_of_text"]
+__all__ = ["Token", "match_case", "key_of", "sentences_of", "tokens_of", "words_of_text"]
 
 LETTERS = r"(?:[^\W_][\u0300-\u036f]*)+"  # a letter or digit, with its marks
 TOKEN = re.compile(f"{LETTERS}(?:['’]{LETTERS})*")
@@ -67,11 +67,8 @@ def is_plain(word: str) -> bool:
     """Letters without digits, in lower case, capitals or with a first capital."""
     if not word.isalpha() and any(c.isnumeric() for c in word):
         return False
-    return word.islower() or word.isupper() or word[1:].islower() or not has_case(word)
-
-
-def has_case(word: str) -> bool:
-    return word.lower() != word.upper()
+    has_case = word.lower() != word.upper()
+    return word.islower() or word.isupper() or word[1:].islower() or not has_case
 
 
 def sentences_of(text: str) -> list[list[str]]:
@@ -80,11 +77,7 @@ def sentences_of(text: str) -> list[list[str]]:
     >>> sentences_of("It rains. In Spain\\nit does not.\\n\\nOr so")
     [['it', 'rains'], ['in', 'spain', 'it', 'does', 'not'], ['or', 'so']]
     """
-    return [
-        found
-        for part in END.split(text)
-        if (found := [key_of(match[0]) for match in TOKEN.finditer(part)])
-    ]
+    return list(filter(None, map(words_of_text, END.split(text))))
 
 
 def words_of_text(text: str) -> list[str]:
@@ -92,10 +85,10 @@ def words_of_text(text: str) -> list[str]:
     return [key_of(match[0]) for match in TOKEN.finditer(text)]
 
 
-def in_case_of(word: str, pattern: str) -> str:
+def match_case(word: str, pattern: str) -> str:
     """``word`` with the capitals and the kind of apostrophe that ``pattern`` has.
 
-    >>> in_case_of("their", "Thier"), in_case_of("their", "THIER"), in_case_of("i", "A")
+    >>> match_case("their", "Thier"), match_case("their", "THIER"), match_case("i", "A")
     ('Their', 'THEIR', 'I')
     """
     if "’" in pattern:

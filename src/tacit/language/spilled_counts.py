@@ -53,10 +53,10 @@ def count_spilled(
     text, counts = write_text(blocks, markers, v)
     none = np.empty(0, np.int32)
     levels = [Level(np.arange(v, dtype=np.int32), none, none, counts)]
-    place, children = text.ids, none
+    ngrams, children = text.ids, none
     for k in range(2, order + 1):
         below = levels[-1]
-        words, histories, counts = count_keys(text, place, k, memory)
+        words, histories, counts = count_keys(text, ngrams, k, memory)
         lower = words
         if k > 2:
             # The last k - 1 words: the history without its first word, and the word.
@@ -65,8 +65,8 @@ def count_spilled(
         levels.append(Level(words, histories, lower, counts))
         if k < order:
             children = first_children(histories, len(below.counts), disk_array)
-            before = partial(histories_before, text.before, place, k)
-            place = look_up(before, text.ids, children, words, memory, chosen)
+            before = partial(histories_before, text.before, ngrams, k)
+            ngrams = look_up(before, text.ids, children, words, memory, chosen)
     return NGramCounts(levels, markers, memory)
 
 
@@ -88,30 +88,30 @@ def write_text(blocks: Iterable[Corpus], markers: bool, v: int) -> tuple[Positio
         return Positions(ids.finish(np.int32), before.finish()), counts.astype(np.int32)
 
 
-def count_keys(text: Positions, place: np.ndarray, k: int, memory: float) -> list[np.ndarray]:
-    """Words, histories and counts of the k-grams; ``place`` says which (k-1)-gram ends where.
+def count_keys(text: Positions, ngrams: np.ndarray, k: int, memory: float) -> list[np.ndarray]:
+    """Words, histories and counts of the k-grams; ``ngrams`` says which (k-1)-gram ends where.
 
     As many keys as fit the memory are sorted and counted at a time, and the runs on disk that
     this gives are merged.
     """
     room = int(min(max(memory / KEY_BYTES, LEAST_KEYS), MOST_KEYS))
     edges = [0]
-    runs = collect_columns(map(split_keys, sorted_runs(text, place, k, room, edges)), 3)
+    runs = collect_columns(map(split_keys, sorted_runs(text, ngrams, k, room, edges)), 3)
     if len(edges) <= 2:
         return runs
     return collect_columns(map(split_keys, merge_runs(runs, edges, room)), 3)
 
 
 def sorted_runs(
-    text: Positions, place: np.ndarray, k: int, room: int, edges: list[int]
+    text: Positions, ngrams: np.ndarray, k: int, room: int, edges: list[int]
 ) -> Iterator[KeyCounts]:
     """The counted keys of ``room`` positions at a time; ``edges`` gets the end of each run."""
     step, filled, buffer = min(CHUNK, room), 0, np.empty(room, np.uint64)
     for at in range(0, len(text.ids), step):
         check_stop()
         end = at + step
-        filled += pack_keys(text, place, k, at, min(end, len(place)), buffer[filled:])
-        release(text.ids[at:end], text.before[at:end], place[max(0, at - step) : end])
+        filled += pack_keys(text, ngrams, k, at, min(end, len(ngrams)), buffer[filled:])
+        release(text.ids[at:end], text.before[at:end], ngrams[max(0, at - step) : end])
         if filled + step > room or end >= len(text.ids):
             run = KeyCounts.of(buffer[:filled])
             edges.append(edges[-1] + len(run))
@@ -122,21 +122,21 @@ def sorted_runs(
 def merge_runs(runs: list[np.ndarray], edges: list[int], room: int) -> Iterator[KeyCounts]:
     """Runs in one: from the next part of each, the keys up to the lowest last key, which no
     later part can hold."""
-    place, ends = edges[:-1], edges[1:]
-    size = max(LEAST_KEYS, room // 2 // len(place))  # a merge takes twice the memory of a sort
-    while any(at < end for at, end in zip(place, ends, strict=True)):
+    starts, ends = edges[:-1], edges[1:]
+    size = max(LEAST_KEYS, room // 2 // len(starts))  # a merge takes twice the memory of a sort
+    while any(at < end for at, end in zip(starts, ends, strict=True)):
         check_stop()
-        parts = [slice(at, min(at + size, end)) for at, end in zip(place, ends, strict=True)]
+        parts = [slice(at, min(at + size, end)) for at, end in zip(starts, ends, strict=True)]
         keys = [join_keys(runs[0][part], runs[1][part]) for part in parts]
         bound = min(part[-1] for part in keys if len(part))
         taken = [int(np.searchsorted(part, bound, side="right")) for part in keys]
-        counts = [runs[2][at : at + n] for at, n in zip(place, taken, strict=True)]
+        counts = [runs[2][at : at + n] for at, n in zip(starts, taken, strict=True)]
         yield KeyCounts.of(
             np.concatenate([part[:n] for part, n in zip(keys, taken, strict=True)]),
             np.concatenate(counts),
         )
         release(*(column[part] for column in runs for part in parts))
-        place = [at + n for at, n in zip(place, taken, strict=True)]
+        starts = [at + n for at, n in zip(starts, taken, strict=True)]
 
 
 def join_keys(words: np.ndarray, histories: np.ndarray) -> np.ndarray:
@@ -157,13 +157,13 @@ def lower_of(lower: np.ndarray, histories: np.ndarray, at: int, end: int) -> np.
 
 
 def histories_before(
-    before: np.ndarray, place: np.ndarray, k: int, at: int, end: int
+    before: np.ndarray, ngrams: np.ndarray, k: int, at: int, end: int
 ) -> np.ndarray:
     """The (k-1)-gram that ends before each position; -1 if its sentence is shorter."""
     out = np.empty(end - at, np.int32)
-    shift_places(before, place, k, at, out)
-    # The place before the first one lies in the chunk before.
-    release(before[at:end], place[max(0, at - CHUNK) : end])
+    shift_ngrams(before, ngrams, k, at, out)
+    # The one before the first lies in the chunk before.
+    release(before[at:end], ngrams[max(0, at - CHUNK) : end])
     return out
 
 
@@ -213,17 +213,17 @@ def cut_ranges(children: np.ndarray, memory: float) -> Iterator[tuple[int, int]]
 
 
 @kernel
-def pack_keys(text, place, k, at, end, keys):
+def pack_keys(text, ngrams, k, at, end, keys):
     """The keys of the k-grams that end at some positions. Returns how many there are."""
     n = 0
     for t in range(at, end):
         if text.before[t] >= k - 1:
-            keys[n] = (U(place[t - 1]) << U(32)) | U(text.ids[t])
+            keys[n] = (U(ngrams[t - 1]) << U(32)) | U(text.ids[t])
             n += 1
     return n
 
 
 @kernel
-def shift_places(before, place, k, at, out):
+def shift_ngrams(before, ngrams, k, at, out):
     for i in range(len(out)):
-        out[i] = place[at + i - 1] if before[at + i] >= k - 1 else np.int32(-1)
+        out[i] = ngrams[at + i - 1] if before[at + i] >= k - 1 else np.int32(-1)

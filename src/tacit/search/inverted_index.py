@@ -51,7 +51,7 @@ from tacit.search.word_rule import WordRule, word_rule
 from tacit.text.stop_words import LISTS
 from tacit.text.terms import intern
 from tacit.text.tokens import RULES, split, token_rule
-from tacit.text.vocabulary import Vocabulary, gather
+from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["Index", "IndexBuilder", "IndexSettings", "InvertedIndex", "collect"]
 
@@ -103,8 +103,8 @@ class Index(NamedTuple):
         check_dtypes(arrays, FIELDS)
         check_edges(arrays, DIVIDED)
         fixed = {name: read_only(array) for name, array in arrays.items()}
-        data, edges, keys, *rest = (fixed[name] for name in POSTINGS)
-        postings = Postings(Vocabulary(data, edges, keys), *rest)
+        data, edges, keys, *lists = (fixed[name] for name in POSTINGS)
+        postings = Postings(Vocabulary(data, edges, keys), *lists)
         stored = StoredDocuments.from_arrays(fixed, postings.n_documents)
         mean = n_tokens / max(1, postings.n_documents) or 1.0
         return cls(rule, postings, fixed["norms_"], mean, stored)
@@ -121,7 +121,7 @@ def postings_arrays(postings: Postings) -> dict[str, np.ndarray]:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A read-only view, so that kernels compile once for mapped and for own memory."""
+    """A read-only view, so that kernels compile once, for mapped memory too."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
@@ -211,8 +211,8 @@ class InvertedIndex(DocumentIndex):
     Parameters
     ----------
     rule : {"plain", "words"}
-        Tokenizer, see ``tacit.text.tokenize``: plain splits don't and well-known, words keeps
-        them whole.
+        Tokenizer, see ``tacit.text.tokenize``: plain splits don't and well-known, words does
+        not.
     lowercase : bool
         Whether Oil and oil are the same word.
     min_length : int
@@ -225,8 +225,8 @@ class InvertedIndex(DocumentIndex):
     store_text : bool
         Whether to store the documents, compressed to about half, for snippets.
     memory : int, or str such as "2GB"
-        How much of the index to keep in memory while it is built; the rest goes to temporary
-        files. The result does not depend on it.
+        How much of the index to keep in memory while it is built; the remainder goes to
+        temporary files. The result does not depend on it.
     engine : {"serial", "threads", "dask"} or Engine
         Where the pass runs.
 
@@ -261,7 +261,6 @@ class InvertedIndex(DocumentIndex):
         "b": [Interval(Real, 0, 1, closed="both")],
         "store_text": ["boolean"],
         "memory": [Interval(Real, 0, None, closed="neither"), str],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         **{name: shape for name, (_, shape) in ARRAYS.items()},
@@ -372,7 +371,8 @@ class InvertedIndex(DocumentIndex):
             The query cannot be parsed. The message names the place. It is a ValueError.
         """
         index = self._fitted()
-        check_choice("rank", rank, RANKS)
+        if rank not in RANKS:
+            raise ValueError(f"rank={rank!r} is unknown; choose from {list(RANKS)}.")
         top = check_top(top)
         check_count("snippet", snippet, 0)
         check_count("max_expansions", max_expansions, 1)
@@ -438,19 +438,7 @@ def to_mark(terms: set[Term], vocabulary: Vocabulary) -> Wanted:
         for term in terms
         if term.is_phrase and min(term.words) >= 0
     ]
-    return Wanted(pick(vocabulary, np.array(sorted(words), np.int64)), phrases)
-
-
-def pick(vocabulary: Vocabulary, places: np.ndarray) -> Vocabulary:
-    """A vocabulary of a few words, without reading the others."""
-    begin, edges = vocabulary.offsets[places], np.zeros(len(places) + 1, np.int64)
-    np.cumsum(vocabulary.offsets[places + 1] - begin, out=edges[1:])
-    return Vocabulary.of_bytes(gather(vocabulary.data, begin, edges), edges)
-
-
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r} is unknown; choose from {list(allowed)}.")
+    return Wanted(vocabulary.take(np.array(sorted(words), np.int64)), phrases)
 
 
 def check_count(name: str, value: Any, least: int) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.search.postings import NOWHERE, Occurrences, Postings, read_any, read_phrase
+from tacit.search.postings import NO_OCCURRENCES, Occurrences, Postings, read_any, read_phrase
 from tacit.search.query import And, BoundQuery, Leaf, Node, Not, Or, Term
 from tacit.search.ranking import best, best_of_all, bm25, bm25_of_words, cosine
 
@@ -30,7 +30,7 @@ def answer(
     bound: BoundQuery, postings: Postings, ranking: Ranking, top: int | None
 ) -> tuple[list[int], np.ndarray, int]:
     """The best matches in order, a score for every document, and the number of matches."""
-    words = any_of(bound, ranking.rank)
+    words = words_of_disjunction(bound, ranking.rank)
     if words is not None:
         if ranking.rank == "bm25":
             scores = bm25_of_words(postings, words, ranking.mean_length, ranking.k1, ranking.b)
@@ -38,12 +38,12 @@ def answer(
             scores = cosine(postings, ranking.norms, Counter(words))
         rows, total = best_of_all(scores, top)
         return rows.tolist(), scores, total
-    rows, found = match(bound, postings)
-    scores = score(bound, found, postings, ranking)
+    rows, occurrences = match(bound, postings)
+    scores = score(bound, occurrences, postings, ranking)
     return best(scores, rows, top).tolist(), scores, len(rows)
 
 
-def any_of(bound: BoundQuery, rank: str) -> list[int] | None:
+def words_of_disjunction(bound: BoundQuery, rank: str) -> list[int] | None:
     """The words of a query that is an OR of words, whose matches are the documents with a score
     above 0. None for other queries."""
     node = bound.node
@@ -61,33 +61,36 @@ def any_of(bound: BoundQuery, rank: str) -> list[int] | None:
 
 def match(bound: BoundQuery, postings: Postings) -> tuple[np.ndarray, dict[Leaf, Occurrences]]:
     """The matching documents in order, and the occurrences of each leaf."""
-    found = {leaf: find(term, postings) for leaf, term in bound.terms.items()}
+    occurrences = {leaf: read_term(term, postings) for leaf, term in bound.terms.items()}
 
     def evaluate(node: Node) -> np.ndarray:
         if isinstance(node, Leaf):
             mask = np.zeros(postings.n_documents, np.bool_)
-            mask[found[node].documents] = True
+            mask[occurrences[node].documents] = True
             return mask
         if isinstance(node, Not):
             return ~evaluate(node.part)
         combine = np.logical_and if isinstance(node, And) else np.logical_or
         return reduce(combine, map(evaluate, node.parts))
 
-    return np.flatnonzero(evaluate(bound.node)), found
+    return np.flatnonzero(evaluate(bound.node)), occurrences
 
 
-def find(term: Term, postings: Postings) -> Occurrences:
+def read_term(term: Term, postings: Postings) -> Occurrences:
     """The occurrences of a word, a phrase or a wildcard."""
     if term.is_phrase:
         if min(term.words) < 0:
-            return NOWHERE
+            return NO_OCCURRENCES
         return read_phrase(postings, term.words, term.offsets)
-    there = [word for word in term.words if word >= 0]
-    return read_any(postings, there) if there else NOWHERE
+    known = [word for word in term.words if word >= 0]
+    return read_any(postings, known) if known else NO_OCCURRENCES
 
 
 def score(
-    bound: BoundQuery, found: dict[Leaf, Occurrences], postings: Postings, ranking: Ranking
+    bound: BoundQuery,
+    occurrences: dict[Leaf, Occurrences],
+    postings: Postings,
+    ranking: Ranking,
 ) -> np.ndarray:
     """A score for every document of the index.
 
@@ -95,7 +98,7 @@ def score(
     of phrases, and the words that wildcards match, one by one.
     """
     if ranking.rank == "bm25":
-        terms = [found[leaf] for leaf in bound.wanted()]
+        terms = [occurrences[leaf] for leaf in bound.wanted()]
         return bm25(terms, postings.lengths, ranking.mean_length, ranking.k1, ranking.b)
     words: Counter[int] = Counter()
     for leaf in bound.wanted():

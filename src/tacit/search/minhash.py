@@ -4,7 +4,7 @@ The shingles of a document are its runs of w words, as a set of 64-bit hashes. A
 fewer words is one shingle. The signature is, for each of many hash functions, the least hash
 of the set: two sets agree at a place with a probability equal to their Jaccard similarity.
 
-Signatures are cut into b bands of r places; documents that agree in a whole band are compared.
+Signatures are cut into b bands of r places; documents that agree in all of a band are compared.
 Those of similarity s are, with probability
 
     1 - (1 - s^r)^b
@@ -21,6 +21,7 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import keys
+from tacit.core.string_array import offsets_of
 from tacit.data.text_block import Text
 from tacit.text.terms import intern
 from tacit.text.tokens import TokenRule, split
@@ -42,12 +43,12 @@ class Hashing(NamedTuple):
 
 
 class Shingles(NamedTuple):
-    """The documents of a block as sets of hashes, and their signatures."""
+    """Documents as sets of hashes, and their signatures."""
 
     edges: np.ndarray  # (n + 1,) int64, whose hashes are where
     hashes: np.ndarray  # uint64, sorted and distinct within a document
     signatures: np.ndarray  # (n, k) uint32
-    prints: np.ndarray  # (n, 2) uint64, of the whole set
+    prints: np.ndarray  # (n, 2) uint64, fingerprints of the sets
 
 
 def hashing(rule: TokenRule, shingle: int, n_hashes: int, seed: np.uint64) -> Hashing:
@@ -57,30 +58,36 @@ def hashing(rule: TokenRule, shingle: int, n_hashes: int, seed: np.uint64) -> Ha
     return Hashing(rule, shingle, seed, high | V(1), low)
 
 
-def collect(how: Hashing, text: Text) -> Shingles:
+def collect(params: Hashing, text: Text) -> Shingles:
     """The shingles and signatures of a block."""
-    terms = intern(split(text, how.rule))
-    words = hash_words(terms.vocabulary.data, terms.vocabulary.offsets, how.seed)
+    terms = intern(split(text, params.rule))
+    words = hash_words(terms.vocabulary.data, terms.vocabulary.offsets, params.seed)
     ids, edges = terms.streams[0], terms.edges
     n = len(edges) - 1
     # A document of t words has t - w + 1 shingles; a short one that is not empty has one.
-    most = np.maximum(np.minimum(np.diff(edges), 1), np.diff(edges) - how.shingle + 1)
-    room = np.zeros(n + 1, np.int64)
-    np.cumsum(most, out=room[1:])
-    hashes = np.empty(room[-1], np.uint64)
+    lengths = np.diff(edges)
+    starts = offsets_of(np.maximum(np.minimum(lengths, 1), lengths - params.shingle + 1))
+    hashes = np.empty(starts[-1], np.uint64)
     sizes = np.zeros(n, np.int64)
-    signatures = np.full((n, len(how.offsets)), 0xFFFFFFFF, np.uint32)
+    signatures = np.full((n, len(params.offsets)), 0xFFFFFFFF, np.uint32)
     prints = np.zeros((n, 2), np.uint64)
     for first in range(0, n, DOCUMENTS_PER_CALL):
         check_stop()
         last = min(n, first + DOCUMENTS_PER_CALL)
-        make_shingles(words, ids, edges, how.shingle, room, first, last, hashes, sizes)
+        make_shingles(words, ids, edges, params.shingle, starts, first, last, hashes, sizes)
         make_signatures(
-            hashes, room, sizes, first, last, how.multipliers, how.offsets, signatures, prints
+            hashes,
+            starts,
+            sizes,
+            first,
+            last,
+            params.multipliers,
+            params.offsets,
+            signatures,
+            prints,
         )
-    out_edges = np.zeros(n + 1, np.int64)
-    np.cumsum(sizes, out=out_edges[1:])
-    return Shingles(out_edges, close_up(hashes, room, out_edges), signatures, prints)
+    out_edges = offsets_of(sizes)
+    return Shingles(out_edges, compact(hashes, starts, out_edges), signatures, prints)
 
 
 def recall_at(similarity: float, bands: int, rows: int) -> float:
@@ -102,9 +109,9 @@ def choose_bands(threshold: float, n_hashes: int, recall: float) -> tuple[int, i
         bands = n_hashes // rows
         if recall_at(threshold, bands, rows) >= recall:
             return bands, rows
-    found = recall_at(threshold, n_hashes, 1)
+    best = recall_at(threshold, n_hashes, 1)
     raise ValueError(
-        f"{n_hashes} hashes find {found:.1%} of the pairs at threshold={threshold}, but "
+        f"{n_hashes} hashes find {best:.1%} of the pairs at threshold={threshold}, but "
         f"recall={recall} asks for {recall:.1%}. Raise n_hashes or threshold, or lower recall."
     )
 
@@ -130,13 +137,13 @@ def hash_words(data, offsets, seed):
 
 
 @kernel
-def make_shingles(words, ids, edges, w, room, first, last, hashes, sizes):
+def make_shingles(words, ids, edges, w, starts, first, last, hashes, sizes):
     """The distinct shingles of each document, sorted."""
     for d in range(first, last):
         length = edges[d + 1] - edges[d]
         if length == 0:
             continue
-        mine = hashes[room[d] : room[d + 1]]
+        mine = hashes[starts[d] : starts[d + 1]]
         run = min(w, length)
         for i in range(len(mine)):
             h = U(run)
@@ -152,11 +159,13 @@ def make_shingles(words, ids, edges, w, room, first, last, hashes, sizes):
 
 
 @kernel
-def make_signatures(hashes, room, sizes, first, last, multipliers, offsets, signatures, prints):
+def make_signatures(
+    hashes, starts, sizes, first, last, multipliers, offsets, signatures, prints
+):
     k = len(offsets)
     for d in range(first, last):
         least, total, other = signatures[d], U(0), U(0)
-        for i in range(room[d], room[d] + sizes[d]):
+        for i in range(starts[d], starts[d] + sizes[d]):
             x = V(hashes[i] >> U(32))
             total += hashes[i]
             other += mix(hashes[i])
@@ -169,9 +178,9 @@ def make_signatures(hashes, room, sizes, first, last, multipliers, offsets, sign
 
 
 @kernel
-def close_up(hashes, room, edges):
+def compact(hashes, starts, edges):
     out = np.empty(edges[-1], np.uint64)
     for d in range(len(edges) - 1):
         for i in range(edges[d + 1] - edges[d]):
-            out[edges[d] + i] = hashes[room[d] + i]
+            out[edges[d] + i] = hashes[starts[d] + i]
     return out

@@ -32,14 +32,16 @@ from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.core.memory import parse_memory
 from tacit.core.randoms import seed_from
-from tacit.core.string_array import StringArray
+from tacit.core.string_array import StringArray, offsets_of
 from tacit.data.documents import Documents
+from tacit.kernels.call_ranges import call_ranges
 from tacit.search.minhash import Shingles, choose_bands, collect, hashing, recall_at
 from tacit.text.tokens import RULES, token_rule
 
 __all__ = ["DuplicatePair", "NearDuplicates"]
 
 U = np.uint64
+CALL_HASHES = 2**25  # compared between two returns to Python: some 50 ms
 SMALL_GROUP = 64  # documents of a bucket or group of which all pairs are compared
 
 
@@ -82,7 +84,7 @@ class NearDuplicates(ClusterMixin, Estimator):
     rule, lowercase, min_length
         Tokenizer, see ``tacit.text.tokenize``.
     memory : int, or str such as "2GB"
-        How much of the shingles, 8 bytes each, to keep in memory; the rest goes to a
+        How much of the shingles, 8 bytes each, to keep in memory; the remainder goes to a
         temporary file.
     random_state : int, RandomState or None
         Seed of the hash functions.
@@ -127,7 +129,6 @@ class NearDuplicates(ClusterMixin, Estimator):
         "min_length": [Interval(Integral, 1, None, closed="left")],
         "memory": [Interval(Real, 0, None, closed="neither"), str],
         "random_state": ["random_state"],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "labels_": ("n_documents_",),
@@ -170,8 +171,8 @@ class NearDuplicates(ClusterMixin, Estimator):
         if not len(source):
             raise ValueError("NearDuplicates needs documents, but there are none. Give some.")
         token = token_rule(self.rule, bool(self.lowercase), int(self.min_length))
-        how = hashing(token, self.shingle, bands * rows, seed_from(self.random_state))
-        blocks = get_engine(self.engine).map(collect, how, source)
+        params = hashing(token, self.shingle, bands * rows, seed_from(self.random_state))
+        blocks = get_engine(self.engine).map(collect, params, source)
         sets = gather(blocks, parse_memory(self.memory) or 2**30)
         equal, chosen = equal_sets(sets)
         close, compared = similar_sets(sets, chosen, bands, rows, self.threshold)
@@ -242,27 +243,14 @@ class NearDuplicates(ClusterMixin, Estimator):
 # --- From sets of hashes to similar pairs ---
 
 
-class Sets(NamedTuple):
-    """All documents as sets of hashes."""
-
-    edges: np.ndarray  # (n + 1,) int64
-    hashes: np.ndarray  # uint64
-    signatures: np.ndarray  # (n, k) uint32
-    prints: np.ndarray  # (n, 2) uint64
-
-
 class Pairs(NamedTuple):
     """Pairs of rows, the lower one first, in order."""
 
     rows: np.ndarray  # (p, 2) int32
     jaccard: np.ndarray  # (p,) float64
 
-    def sorted(self) -> "Pairs":
-        order = np.lexsort((self.rows[:, 1], self.rows[:, 0]))
-        return Pairs(self.rows[order], self.jaccard[order])
 
-
-def gather(blocks: Iterator[Shingles], memory: float) -> Sets:
+def gather(blocks: Iterator[Shingles], memory: float) -> Shingles:
     """All blocks as one; the hashes in a temporary file if they exceed the memory."""
     sizes, hashes, signatures, prints = [], [], [], []
     size, file = 0, None
@@ -280,12 +268,12 @@ def gather(blocks: Iterator[Shingles], memory: float) -> Sets:
     if file is not None:
         for part in hashes:
             file.write(part)
-    edges = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    edges = offsets_of(np.concatenate(sizes))
     joined = np.concatenate(hashes) if file is None else file.finish(np.uint64)
-    return Sets(edges, joined, np.concatenate(signatures), np.concatenate(prints))
+    return Shingles(edges, joined, np.concatenate(signatures), np.concatenate(prints))
 
 
-def equal_sets(sets: Sets) -> tuple[Pairs, np.ndarray]:
+def equal_sets(sets: Shingles) -> tuple[Pairs, np.ndarray]:
     """Pairs of equal documents, each with the first of them, and the distinct rows."""
     filled = np.flatnonzero(np.diff(sets.edges) > 0)
     order = filled[np.lexsort((filled, sets.prints[filled, 1], sets.prints[filled, 0]))]
@@ -300,7 +288,7 @@ def equal_sets(sets: Sets) -> tuple[Pairs, np.ndarray]:
 
 
 def similar_sets(
-    sets: Sets, chosen: np.ndarray, bands: int, rows: int, threshold: float
+    sets: Shingles, chosen: np.ndarray, bands: int, rows: int, threshold: float
 ) -> tuple[Pairs, int]:
     """Pairs at or above the threshold among the chosen rows, and how many were compared.
 
@@ -320,10 +308,10 @@ def similar_sets(
         for k in np.flatnonzero(sizes > SMALL_GROUP).tolist():
             check_stop()
             bucket = chosen[order[edges[k] : edges[k + 1]]]
-            found, values, count = follow_leaders(
+            linked, values, count = follow_leaders(
                 sets.edges, sets.hashes, bucket, threshold, SMALL_GROUP
             )
-            links.append(found)
+            links.append(linked)
             similarities.append(values)
             compared += count
     pairs = unpack(np.unique(np.concatenate([np.zeros(0, np.int64), *small])))
@@ -337,7 +325,7 @@ def similar_sets(
 
 
 def complete(
-    sets: Sets, labels: np.ndarray, pairs: Pairs, threshold: float
+    sets: Shingles, labels: np.ndarray, pairs: Pairs, threshold: float
 ) -> tuple[Pairs, int]:
     """The pairs, and all others at or above the threshold inside groups of up to
     ``SMALL_GROUP`` documents; how many more were compared."""
@@ -348,10 +336,10 @@ def complete(
     rows = unpack(others)
     values = jaccard_of(sets, rows)
     keep = values >= threshold
-    both = Pairs(
-        np.concatenate([pairs.rows, rows[keep]]), np.concatenate([pairs.jaccard, values[keep]])
-    )
-    return both.sorted(), len(others)
+    both = np.concatenate([pairs.rows, rows[keep]])
+    jaccard = np.concatenate([pairs.jaccard, values[keep]])
+    by_row = np.lexsort((both[:, 1], both[:, 0]))
+    return Pairs(both[by_row], jaccard[by_row]), len(others)
 
 
 def pack(rows: np.ndarray) -> np.ndarray:
@@ -363,13 +351,12 @@ def unpack(packed: np.ndarray) -> np.ndarray:
     return np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32)
 
 
-def jaccard_of(sets: Sets, pairs: np.ndarray) -> np.ndarray:
+def jaccard_of(sets: Shingles, pairs: np.ndarray) -> np.ndarray:
     """The exact similarity of every pair."""
     out = np.empty(len(pairs))
     sizes = np.diff(sets.edges)
-    cost = np.cumsum(sizes[pairs[:, 0]] + sizes[pairs[:, 1]]) if len(pairs) else np.zeros(0)
-    cuts = np.flatnonzero(np.diff(cost // 2**25)) + 1  # some 50 ms to a call
-    for first, last in zip([0, *cuts.tolist()], [*cuts.tolist(), len(pairs)], strict=True):
+    work = sizes[pairs[:, 0]] + sizes[pairs[:, 1]]
+    for first, last in call_ranges(work, CALL_HASHES):
         check_stop()
         compare(sets.edges, sets.hashes, pairs[first:last], out[first:last])
     return out
@@ -456,12 +443,12 @@ def follow_leaders(edges, hashes, bucket, threshold, most):
     for i in range(len(bucket)):
         linked = False
         for j in range(n):
-            found = jaccard(edges, hashes, leaders[j], bucket[i])
+            similarity = jaccard(edges, hashes, leaders[j], bucket[i])
             count += 1
-            if found >= threshold:
+            if similarity >= threshold:
                 links[k, 0] = min(leaders[j], bucket[i])
                 links[k, 1] = max(leaders[j], bucket[i])
-                values[k] = found
+                values[k] = similarity
                 k += 1
                 linked = True
                 break

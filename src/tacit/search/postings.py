@@ -2,7 +2,7 @@
 
     collect   invert a block: for every word its documents, how often and where
     merge     concatenate the lists of consecutive blocks
-    read      one list, several lists, or phrases: words at given distances
+    read      one list, several lists, or phrases: words at fixed distances
 
 The list of a word is a sequence of variable-length integers (seven bits to a byte, the low ones
 first). For every document that holds the word
@@ -23,7 +23,6 @@ The notes' section on word counts and matching.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +30,13 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.errors import ModelFileError
 from tacit.core.kernel import kernel
+from tacit.core.string_array import offsets_of
+from tacit.kernels.call_ranges import call_ranges
 from tacit.text.terms import Terms
 from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
-    "NOWHERE", "WORDS_PER_CALL", "Occurrences", "Postings", "damaged",
+    "NO_OCCURRENCES", "WORDS_PER_CALL", "Occurrences", "Postings", "damaged",
     "decode", "invert", "longest_of", "merge_postings", "no_postings", "read_any", "read_list",
     "read_phrase", "read_rest", "words_of",
 ]  # fmt: skip
@@ -65,9 +66,8 @@ class Postings(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        held = [a for a in self if isinstance(a, np.ndarray)]
-        words = self.vocabulary
-        return sum(a.nbytes for a in (*held, words.data, words.offsets, words.keys))
+        words, *arrays = self
+        return sum(array.nbytes for array in (words.data, words.offsets, words.keys, *arrays))
 
 
 class Occurrences(NamedTuple):
@@ -77,7 +77,7 @@ class Occurrences(NamedTuple):
     counts: np.ndarray  # int32
 
 
-NOWHERE = Occurrences(np.zeros(0, np.int32), np.zeros(0, np.int32))
+NO_OCCURRENCES = Occurrences(np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 def no_postings() -> Postings:
@@ -137,10 +137,11 @@ def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) 
     so_far = np.full(v, -1, np.int32)
     at, place_at = list_edges[:-1].copy(), place_edges[:-1].copy()
     for part, base, rank in zip(parts, bases, ranks, strict=False):
-        for words_of_call in in_calls(part):
+        work = np.diff(part.list_edges) + np.diff(part.place_edges)
+        for span in call_ranges(work, CALL_BYTES):
             check_stop()
             append(
-                words_of_call, rank, base, lists_of(part), so_far, (at, place_at),
+                span, rank, base, lists_of(part), so_far, (at, place_at),
                 (lists, places),
             )  # fmt: skip
     lengths = np.concatenate([part.lengths for part in parts])
@@ -150,14 +151,6 @@ def merge_postings(parts: Sequence[Postings], allocate: Allocate | None = None) 
 def lists_of(part: Postings) -> tuple[np.ndarray, ...]:
     """The lists of a part as kernels take them."""
     return part.last, part.list_edges, part.lists, part.place_edges, part.places
-
-
-def in_calls(part: Postings) -> list[tuple[int, int]]:
-    """Ranges of words whose lists take a few megabytes."""
-    size = part.list_edges[1:] + part.place_edges[1:]
-    cuts = np.flatnonzero(np.diff(size // CALL_BYTES)) + 1
-    edges = [0, *cuts.tolist(), len(size)]
-    return [(i, j) for i, j in pairwise(edges) if j > i]
 
 
 # --- Reading ---
@@ -194,7 +187,7 @@ def read_any(postings: Postings, words: Sequence[int]) -> Occurrences:
 def read_phrase(
     postings: Postings, words: Sequence[int], offsets: Sequence[int]
 ) -> Occurrences:
-    """The documents where words occur at the given distances from the first."""
+    """The documents where words occur at these distances from the first."""
     # The rarest word first: it rules out the most documents.
     order = sorted(range(len(words)), key=lambda i: int(postings.document_counts[words[i]]))
     lists = {word: read_list(postings, word) for word in set(words)}
@@ -203,9 +196,9 @@ def read_phrase(
     edges, starts = read_places(postings, words[first], lists[words[first]].counts)
     starts = starts - np.int32(offsets[first])
     for i in order[1:]:
-        found, raw = lists[words[i]], place_bytes(postings, words[i])
-        documents, edges, starts, sound = follow(
-            documents, edges, starts, found.documents, found.counts, raw, offsets[i]
+        others, raw = lists[words[i]], place_bytes(postings, words[i])
+        documents, edges, starts, sound = intersect_positions(
+            documents, edges, starts, others.documents, others.counts, raw, offsets[i]
         )
         if not sound:
             raise damaged()
@@ -217,8 +210,7 @@ def read_places(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The positions of a word in each of its documents."""
     raw = place_bytes(postings, word)
-    edges = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=edges[1:])
+    edges = offsets_of(counts)
     if edges[-1] > len(raw):  # a position takes at least a byte
         raise damaged()
     places = np.empty(edges[-1], np.int32)
@@ -286,7 +278,7 @@ def size_of(value):
 
 @kernel(inline="always")
 def get(raw, at):
-    """Read a number of our own lists; where the next one is."""
+    """Read a number of a list that is not damaged; where the next one is."""
     byte = U(raw[at])
     value, shift = byte & U(127), U(7)
     at += U(1)
@@ -348,7 +340,7 @@ def encode(tokens, out, out_edges, counts, last):
 
 @kernel
 def add_sizes(rank, base, part, part_counts, counts, last, sizes, place_sizes):
-    """Add the sizes of the lists of a part to those of the whole."""
+    """Add the sizes of the lists of a part to the totals."""
     part_last, edges, lists, place_edges, _ = part
     for w in range(len(rank)):
         r = rank[w]
@@ -467,17 +459,17 @@ def decode_places(raw, edges, places):
 
 
 @kernel
-def follow(documents, edges, starts, others, counts, raw, offset):
+def intersect_positions(documents, edges, starts, others, counts, raw, offset):
     """Keep the starts that another word follows at distance ``offset``."""
-    kept = np.empty(min(len(documents), len(others)), np.int32)
-    kept_edges = np.zeros(len(kept) + 1, np.int64)
-    kept_starts = np.empty(len(starts), np.int32)
+    out = np.empty(min(len(documents), len(others)), np.int32)
+    out_edges = np.zeros(len(out) + 1, np.int64)
+    out_starts = np.empty(len(starts), np.int32)
     at, stop, i, m, k = U(0), U(len(raw)), 0, 0, 0
     for j in range(len(others)):
         while i < len(documents) and documents[i] < others[j]:
             i += 1
         if i == len(documents):
-            return kept[:m], kept_edges[: m + 1], kept_starts[:k], True
+            return out[:m], out_edges[: m + 1], out_starts[:k], True
         if documents[i] > others[j]:  # skip the positions in this document
             for _ in range(counts[j]):
                 while at < stop and raw[at] >= 128:
@@ -487,7 +479,7 @@ def follow(documents, edges, starts, others, counts, raw, offset):
         p, s, last = U(0), edges[i], edges[i + 1]
         for _ in range(counts[j]):
             if at >= stop:
-                return kept[:0], kept_edges[:1], kept_starts[:0], False
+                return out[:0], out_edges[:1], out_starts[:0], False
             gap = U(raw[at])
             at += U(1)
             if gap >= U(128):
@@ -497,15 +489,15 @@ def follow(documents, edges, starts, others, counts, raw, offset):
             while s < last and starts[s] < wanted:
                 s += 1
             if s < last and starts[s] == wanted:
-                kept_starts[k] = starts[s]
+                out_starts[k] = starts[s]
                 k += 1
                 s += 1
             p += U(1)
-        if k > kept_edges[m]:
-            kept[m] = others[j]
+        if k > out_edges[m]:
+            out[m] = others[j]
             m += 1
-            kept_edges[m] = k
-    return kept[:m], kept_edges[: m + 1], kept_starts[:k], at <= stop
+            out_edges[m] = k
+    return out[:m], out_edges[: m + 1], out_starts[:k], at <= stop
 
 
 @kernel

@@ -1,15 +1,16 @@
 """The query language: words, phrases, wildcards, and AND, OR, NOT between them.
 
-    either   :=  both (OR both)*
-    both     :=  unary ([AND] unary)*          no operator between two words means AND
-    unary    :=  NOT unary  |  -unary  |  "words in a row"  |  ( either )  |  word  |  wor*
+    disjunction  :=  conjunction (OR conjunction)*
+    conjunction  :=  operand ([AND] operand)*       no operator between two words means AND
+    operand      :=  NOT operand  |  -operand  |  ( disjunction )
+                     |  "words in a row"  |  word  |  wor*
 
 NOT binds tightest, then AND, then OR; operators are in capitals, so that "and" is a word. With
 operator="or", no operator between two words means OR, with the precedence of OR; but what - or
 NOT excludes there is excluded: oil gas -price asks for oil or gas, without price.
 
 ``parse`` knows nothing of an index. ``bind`` then turns leaves into words of an index, by the
-index's own tokenizer: don't may be two words, and 東京都 two pairs of characters. What becomes
+tokenizer of the index: don't may be two words, and 東京都 two pairs of characters. What becomes
 several words is searched for as a phrase. Words that the index leaves out (stop words,
 punctuation) are left out of the query too, and noted; inside a phrase they match any word.
 Wildcards become the words they match.
@@ -149,8 +150,8 @@ def split_meaning(query: str) -> tuple[str, list[Node], list[str]]:
         raise QueryError(
             "A search by meaning needs a whole word that is not excluded. Give at least one."
         )
-    said = f"Ignored: {', '.join(signs)}. A search by meaning uses all words together."
-    return " ".join(words), excluded, [said] if signs else []
+    note = f"Ignored: {', '.join(signs)}. A search by meaning uses all words together."
+    return " ".join(words), excluded, [note] if signs else []
 
 
 def leaves(node: Node, wanted: bool = True) -> Iterator[tuple[Leaf, bool]]:
@@ -185,7 +186,7 @@ class Parser:
         self.at, self.depth = 0, 0
 
     def read(self) -> Node:
-        node = self.either(None)
+        node = self.disjunction(None)
         if self.next.kind == "close":
             raise self.error(
                 "The query closes a parenthesis{at} that was never opened",
@@ -202,49 +203,49 @@ class Parser:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def either(self, opened: Token | None) -> Node:
-        parts, written = [self.both(opened)], [False]
+    def disjunction(self, opened: Token | None) -> Node:
+        parts, written = [self.conjunction(opened)], [False]
         while self.next.kind not in ("close", "end"):
             written.append(self.next.kind == "or")
-            parts.append(self.both(self.take() if written[-1] else None))
+            parts.append(self.conjunction(self.take() if written[-1] else None))
         if len(parts) == 1:
             return parts[0]
         # A part that is excluded without an explicit OR is excluded from all the others.
         excluded: list[Node] = []
-        kept: list[Node] = []
+        included: list[Node] = []
         for part, before, after in zip(parts, written, [*written[1:], False], strict=True):
             bare = isinstance(part, Not) and not (before or after)
-            (excluded if bare else kept).append(part)
-        if not kept:
+            (excluded if bare else included).append(part)
+        if not included:
             return And(tuple(excluded))
-        wanted = kept[0] if len(kept) == 1 else Or(tuple(kept))
+        wanted = included[0] if len(included) == 1 else Or(tuple(included))
         return And((wanted, *excluded)) if excluded else wanted
 
-    def both(self, before: Token | None) -> Node:
-        parts = [self.unary(before)]
+    def conjunction(self, before: Token | None) -> Node:
+        parts = [self.operand(before)]
         while True:
             if self.next.kind == "and":
-                parts.append(self.unary(self.take()))
+                parts.append(self.operand(self.take()))
             elif self.operator == "and" and self.next.kind not in ("or", "close", "end"):
-                parts.append(self.unary(None))
+                parts.append(self.operand(None))
             else:
                 return parts[0] if len(parts) == 1 else And(tuple(parts))
 
-    def unary(self, before: Token | None) -> Node:
+    def operand(self, before: Token | None) -> Node:
         token = self.take()
         if token.kind == "word":
             return Leaf("wildcard" if "*" in token.text else "word", token.text, token.place)
         if token.kind == "phrase":
             return Leaf("phrase", token.text, token.place)
         if token.kind == "not":
-            return Not(self.deeper(token, self.unary, token))
+            return Not(self.nested(token, self.operand, token))
         if token.kind == "open":
             return self.group(token)
         self.at -= 1
-        raise self.nothing(before, token)
+        raise self.missing_operand(before, token)
 
     def group(self, opened: Token) -> Node:
-        node = self.deeper(opened, self.either, opened)
+        node = self.nested(opened, self.disjunction, opened)
         if self.next.kind == "end":
             raise self.error(
                 "The query opens a parenthesis{at} that is never closed",
@@ -254,7 +255,7 @@ class Parser:
         self.take()
         return node
 
-    def deeper(self, token: Token, read, before: Token) -> Node:
+    def nested(self, token: Token, read, before: Token) -> Node:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(
@@ -266,7 +267,7 @@ class Parser:
         self.depth -= 1
         return node
 
-    def nothing(self, before: Token | None, token: Token) -> QueryError:
+    def missing_operand(self, before: Token | None, token: Token) -> QueryError:
         """The error for a missing operand."""
         if token.kind in ("and", "or"):
             if before is None:
@@ -377,32 +378,30 @@ def bind(
         check_quotes(leaf, query)
     terms: dict[Leaf, Term | None] = {}
     notes: list[str] = []
-    found = rule.words([leaf.text for leaf in plain]) if plain else []
+    tokens = rule.words([leaf.text for leaf in plain]) if plain else []
     ignored: list[str] = []
-    for leaf, words in zip(plain, found, strict=True):
-        kept = [(i, word) for i, word in enumerate(words) if word not in rule.stop_words]
-        if not kept:
+    for leaf, words in zip(plain, tokens, strict=True):
+        offsets = [i for i, word in enumerate(words) if word not in rule.stop_words]
+        if not offsets:
             terms[leaf] = None
             ignored.append(leaf.text)
             continue
-        first = kept[0][0]
-        offsets = tuple(i - first for i, _ in kept)
-        places = tuple(look_up(postings.vocabulary, word) for _, word in kept)
-        terms[leaf] = Term(places, offsets)
+        numbers = tuple(look_up(postings.vocabulary, words[i]) for i in offsets)
+        terms[leaf] = Term(numbers, tuple(i - offsets[0] for i in offsets))
     for leaf in written:
         if leaf.kind == "wildcard":
             terms[leaf], note = expand(leaf, query, rule, postings, max_expansions)
             notes += [note] if note else []
-    kept_node = prune(node, terms) if ignored else node
-    said = ", ".join(repr(text) for text in ignored)
-    if kept_node is None:
+    pruned = prune(node, terms) if ignored else node
+    left_out = ", ".join(map(repr, ignored))
+    if pruned is None:
         raise QueryError(
-            f"The query holds only words that this index leaves out: {said}. Ask for others, "
-            "or build the index with fewer stop words or another rule."
+            f"The query holds only words that this index leaves out: {left_out}. Ask for "
+            "others, or build the index with fewer stop words or another rule."
         )
     if ignored:
-        notes.insert(0, f"Left out of the query, as they are of the index: {said}.")
-    return BoundQuery(kept_node, {leaf: term for leaf, term in terms.items() if term}, notes)
+        notes.insert(0, f"Left out of the query, as they are of the index: {left_out}.")
+    return BoundQuery(pruned, {leaf: term for leaf, term in terms.items() if term}, notes)
 
 
 def prune(node: Node, terms: dict[Leaf, Term | None]) -> Node | None:
@@ -412,14 +411,14 @@ def prune(node: Node, terms: dict[Leaf, Term | None]) -> Node | None:
     if isinstance(node, Not):
         part = prune(node.part, terms)
         return None if part is None else Not(part)
-    parts = tuple(kept for each in node.parts if (kept := prune(each, terms)) is not None)
+    parts = tuple(p for part in node.parts if (p := prune(part, terms)) is not None)
     if len(parts) <= 1:
         return parts[0] if parts else None
     return And(parts) if isinstance(node, And) else Or(parts)
 
 
 def check_quotes(leaf: Leaf, query: str) -> None:
-    """Refuse a wildcard in quotes; a star on its own is punctuation."""
+    """Refuse a wildcard in quotes; a star between spaces is punctuation."""
     if leaf.kind != "phrase":
         return
     for i, c in enumerate(leaf.text):
@@ -459,18 +458,18 @@ def expand(
             query,
             leaf.place,
         )
-    data, edges = join(pieces)
+    data, edges = np.frombuffer(b"".join(pieces), np.uint8), np.cumsum([0, *map(len, pieces)])
     first, last = prefix_range(vocabulary.data, vocabulary.offsets, data[: edges[1]])
-    found = match_pattern(vocabulary.data, vocabulary.offsets, first, last, data, edges)
+    words = match_pattern(vocabulary.data, vocabulary.offsets, first, last, data, edges)
     note = None
-    if len(found) > most:
+    if len(words) > most:
         note = (
-            f"{leaf.text!r} matches {len(found):,} words; the {most:,} in the most documents "
+            f"{leaf.text!r} matches {len(words):,} words; the {most:,} in the most documents "
             "were used. Write more letters, or raise max_expansions."
         )
-        frequent = np.argsort(-postings.document_counts[found], kind="stable")[:most]
-        found = np.sort(found[frequent])
-    return Term(tuple(found.tolist())), note
+        frequent = np.argsort(-postings.document_counts[words], kind="stable")[:most]
+        words = np.sort(words[frequent])
+    return Term(tuple(words.tolist())), note
 
 
 def literal(piece: str, leaf: Leaf, query: str, rule: WordRule) -> bytes:
@@ -490,11 +489,6 @@ def literal(piece: str, leaf: Leaf, query: str, rule: WordRule) -> bytes:
             leaf.place,
         )
     return expected.encode("utf-8")
-
-
-def join(pieces: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    edges = np.cumsum([0, *map(len, pieces)])
-    return np.frombuffer(b"".join(pieces), np.uint8), edges
 
 
 @kernel

@@ -67,7 +67,7 @@ def bm25_of_words(
 
 
 def cosine(postings: Postings, norms: np.ndarray, query: Mapping[int, int]) -> np.ndarray:
-    """The cosine of every document with a query, given as counts of words of the index."""
+    """The cosine of every document with a query, as counts of words of the index."""
     scores = np.zeros(postings.n_documents)
     words = np.fromiter(query.keys(), np.int64, len(query))
     counts = np.fromiter(query.values(), np.float64, len(query))
@@ -195,25 +195,25 @@ def add_squares(lists, edges, first, last, n, idf, squares, longest):
 @kernel
 def select_positive(scores, heap):
     """Select the best rows above 0: their number, and the number of all above 0."""
-    k, total, kept, lowest = len(heap), 0, 0, 0.0
+    k, total, size, lowest = len(heap), 0, 0, 0.0
     for d in range(len(scores)):
         total += scores[d] > 0.0
         if scores[d] <= lowest or k == 0:
             continue
-        if kept < k:
-            heap[kept] = d
-            kept += 1
-            if kept == k:
+        if size < k:
+            heap[size] = d
+            size += 1
+            if size == k:
                 make_heap(scores, heap, k)
                 lowest = scores[heap[0]]
         else:
             heap[0] = d
             sink(scores, heap, 0, k)
             lowest = scores[heap[0]]
-    if kept < k:
-        make_heap(scores, heap, kept)
-    sort_heap(scores, heap, kept)
-    return kept, total
+    if size < k:
+        make_heap(scores, heap, size)
+    sort_heap(scores, heap, size)
+    return size, total
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -89,20 +90,16 @@ class Hits(list[Hit]):
         }
 
     def __str__(self) -> str:
-        count = f"{len(self):,} of {self.total:,} document{'s' if self.total != 1 else ''}"
-        return "\n".join([*map(str, self), count, *self.notes])
+        summary = f"{len(self):,} of {count(self.total, 'document')}"
+        return "\n".join([*map(str, self), summary, *self.notes])
 
     def __reduce__(self):
-        return rebuild, (list(self), self.total, self.notes)
+        return partial(Hits, total=self.total, notes=self.notes), (list(self),)
 
     def _repr_html_(self) -> str:
-        found = f"{len(self):,} of {count(self.total, 'document')}."
+        summary = f"{len(self):,} of {count(self.total, 'document')}."
         table = html_table(TITLES, map(html_cells, self), right=(1,)) if self else ""
-        return table + html_notes([found, *self.notes])
-
-
-def rebuild(hits: list[Hit], total: int, notes: list[str]) -> Hits:
-    return Hits(hits, total=total, notes=notes)
+        return table + html_notes([summary, *self.notes])
 
 
 def html_cells(hit: Hit) -> list[object]:

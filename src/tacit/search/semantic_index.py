@@ -27,7 +27,6 @@ from tacit.search.ranking import best
 from tacit.search.results import Hit, Hits, Receipt
 from tacit.search.semantic_space import (
     Space,
-    advice,
     check_counts,
     cosines,
     count_documents,
@@ -35,6 +34,7 @@ from tacit.search.semantic_space import (
     expected_inside,
     inside,
     is_matrix,
+    make_receipt,
     new_counter,
     row_of,
     squares,
@@ -64,7 +64,7 @@ class Content(NamedTuple):
 
     vectors: np.ndarray  # (n, k) float32, of length one
     stored: StoredDocuments
-    counts: Any = None  # (n, v) CSR, if the documents were given as counts
+    counts: Any = None  # (n, v) CSR, if the documents were counts
 
     def arrays(self) -> dict[str, Any]:
         """The attributes of the index; None for those it does without."""
@@ -153,12 +153,8 @@ class SemanticIndex(DocumentIndex):
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "weighting": [StrOptions(set(WEIGHTINGS)), None],
-        "vectorizer": "no_validation",
         "store_text": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="left")],
-        "random_state": "no_validation",
-        "engine": "no_validation",
-        "callbacks": "no_validation",
     }
     _file_schema: ClassVar[dict] = {
         "components_": ("n_components_", "n_terms_"),
@@ -218,15 +214,17 @@ class SemanticIndex(DocumentIndex):
         if self.weighting is not None:
             weigher = TfidfTransformer(weighting=self.weighting, engine=self.engine)
             rows = sp.csr_array(weigher.fit_transform(rows))
-        space, places = decompose(self, rows)
+        space, coordinates = decompose(self, rows)
         self.counter_, self.weigher_ = counter, weigher
         self.n_fitted_, self.n_terms_ = rows.shape
         self.n_components_ = len(space.values)
         self.components_, self.singular_values_ = space
-        self.expected_ = counted.known * expected_inside(places, squares(rows), space.values)
+        self.expected_ = counted.known * expected_inside(
+            coordinates, squares(rows), space.values
+        )
         counts = counted.counts if self.store_text and is_matrix(documents) else None
         stored = StoredDocuments(rows.shape[0], counted.names, counted.texts)
-        self._store(Content(unit_rows(places), stored, counts))
+        self._store(Content(unit_rows(coordinates), stored, counts))
         return self
 
     def add(self, documents: Any, *, ids: Sequence[str] | None = None) -> Receipt:
@@ -250,18 +248,18 @@ class SemanticIndex(DocumentIndex):
             n = counted.counts.shape[0]
             names = join_names(stored, counted.names, n)
             rows = self._weigh(counted.counts)
-            places = self._places(rows)
+            coordinates = self._coordinates(rows)
             counts, texts = old.counts, stored.texts
             if counts is not None:
                 counts = sp.vstack([counts, counted.counts], format="csr")
             if texts is not None and counted.texts is not None:
                 texts = merge_texts([texts, counted.texts])
-            vectors = np.concatenate([old.vectors, unit_rows(places)])
+            vectors = np.concatenate([old.vectors, unit_rows(coordinates)])
             stored = StoredDocuments(len(vectors), names, texts)
             self._store(Content(vectors, stored, counts))
-        return advice(
+        return make_receipt(
             added=n,
-            inside=inside(places, squares(rows)),
+            inside=inside(coordinates, squares(rows)),
             expected=self.expected_,
             unknown=1 - counted.known,
             folded=self.n_documents_ - self.n_fitted_,
@@ -286,7 +284,7 @@ class SemanticIndex(DocumentIndex):
             notes.append("None of the words asked for is in the index. Try others.")
             return Hits([], total=0, notes=notes)
         scores = cosines(
-            content.vectors, self._space.place(self._weigh(row_of(known, self._columns)))
+            content.vectors, self._space.coordinates(self._weigh(row_of(known, self._columns)))
         )
         return content.hits(scores, known, top, snippet, notes)
 
@@ -317,7 +315,7 @@ class SemanticIndex(DocumentIndex):
     def smoothed_counts(
         self, id: int | str | None = None, *, text: str | None = None, top: int | None = 20
     ) -> dict[str, float]:
-        """The expected counts of terms in a document, given the others: largest first.
+        """The expected counts of terms in a document by those of the others: largest first.
 
         The weighted counts are projected onto the space and back. A term that the document does
         not hold gets a positive count if similar documents hold it. ``text`` is a document that
@@ -344,14 +342,14 @@ class SemanticIndex(DocumentIndex):
             counts = check_counts(documents, self.counter_)
         else:
             counts = sp.csr_array(self.counter_.transform(Documents.of(documents)))
-        return unit_rows(self._places(self._weigh(counts)))
+        return unit_rows(self._coordinates(self._weigh(counts)))
 
     def _weigh(self, counts: sp.csr_array) -> sp.csr_array:
         if self.weigher_ is None or not counts.shape[0]:
             return counts
         return sp.csr_array(self.weigher_.transform(counts))
 
-    def _places(self, rows: sp.csr_array) -> np.ndarray:
+    def _coordinates(self, rows: sp.csr_array) -> np.ndarray:
         """The same for any rows, with the same bits."""
         panels = to_panels(self.components_, Serial(), np.float32)
         return project(rows, panels, self.n_components_).astype(np.float32)

@@ -41,7 +41,7 @@ from tacit.search.stored_documents import Texts, merge_texts, names_of, pack_tex
 from tacit.text.counts import CountVectorizer
 
 __all__ = [
-    "CountedDocuments", "Space", "advice", "check_counts", "cosines", "count_documents",
+    "CountedDocuments", "Space", "make_receipt", "check_counts", "cosines", "count_documents",
     "decompose", "expected_inside", "inside", "is_matrix", "new_counter", "row_of", "squares",
     "unit_rows",
 ]  # fmt: skip
@@ -56,14 +56,14 @@ class Space(NamedTuple):
     components: np.ndarray  # (k, v) float32, orthonormal rows
     values: np.ndarray  # (k,) float64, singular values, all above 0
 
-    def place(self, row: Any) -> np.ndarray:
+    def coordinates(self, row: Any) -> np.ndarray:
         """(k,) the coordinates of a sparse row of weights."""
         return self.components[:, row.indices] @ row.data
 
     def smooth(self, row: Any) -> np.ndarray:
         """(v,) the projection of a row onto the space."""
         with one_blas_thread():
-            return self.place(row).astype(np.float32) @ self.components
+            return self.coordinates(row).astype(np.float32) @ self.components
 
     def term_lengths(self) -> np.ndarray:
         """(v,) the norm of each term."""
@@ -104,22 +104,22 @@ def cosines(vectors: np.ndarray, vector: np.ndarray) -> np.ndarray:
 # --- Distance from a new fit ---
 
 
-def inside(places: np.ndarray, lengths: np.ndarray) -> float:
+def inside(coordinates: np.ndarray, lengths: np.ndarray) -> float:
     """The fraction of the documents' squared lengths that the space explains."""
     total = float(lengths.sum())
-    return float(squares(places).sum()) / total if total > 0 else 0.0
+    return float(squares(coordinates).sum()) / total if total > 0 else 0.0
 
 
-def expected_inside(places: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> float:
+def expected_inside(coordinates: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> float:
     """The same for unseen documents like those that the space was fitted to."""
-    explained = places.astype(np.float64) ** 2
+    explained = coordinates.astype(np.float64) ** 2
     residuals = np.maximum(lengths - explained.sum(axis=1), 0.0)
     remaining = np.maximum(0.0, 1 - 2 * residuals[:, None] / values**2)
     total = float(lengths.sum())
     return float((explained * remaining).sum()) / total if total > 0 else 0.0
 
 
-def advice(
+def make_receipt(
     *, added: int, inside: float, expected: float, unknown: float, folded: int, fitted: int
 ) -> Receipt:
     """A receipt with advice. Unknown words count as unexplained, in ``expected`` too."""
@@ -148,12 +148,12 @@ class CountedDocuments(NamedTuple):
 
     counts: sp.csr_array  # (n, v) float32
     names: StringArray | None
-    texts: Texts | None  # None for documents given as counts, or not stored
+    texts: Texts | None  # None for documents that are counts, or not stored
     known: float  # fraction of their words with a column, each document left out
 
 
 def is_matrix(documents: Any) -> bool:
-    """Whether documents are given as a matrix of counts."""
+    """Whether documents are a matrix of counts."""
     if sp.issparse(documents):
         return True
     return isinstance(documents, np.ndarray) and documents.ndim == 2
@@ -180,7 +180,7 @@ def new_counter(documents: Any, vectorizer: Any, vocabulary: Any, engine: Any) -
     if type(vectorizer) is not CountVectorizer:
         raise TypeError(
             "SemanticIndex(vectorizer=...) must be a tacit.text.CountVectorizer, not "
-            f"{type(vectorizer).__name__}. The weighting is SemanticIndex's own."
+            f"{type(vectorizer).__name__}. SemanticIndex weights the counts itself."
         )
     return clone(vectorizer)
 
@@ -278,9 +278,9 @@ def row_of(words: Sequence[str], columns: Mapping[str, int]) -> sp.csr_array:
     array([[1., 2., 0.]], dtype=float32)
     """
     counted = Counter(columns[word] for word in words)
-    places = np.array(sorted(counted), np.int32)
-    counts = np.array([counted[place] for place in places.tolist()], np.float32)
-    return sp.csr_array((counts, places, [0, len(places)]), shape=(1, len(columns)))
+    indices = np.array(sorted(counted), np.int32)
+    counts = np.array([counted[i] for i in indices.tolist()], np.float32)
+    return sp.csr_array((counts, indices, [0, len(indices)]), shape=(1, len(columns)))
 
 
 def decompose(model: Any, rows: sp.csr_array) -> tuple[Space, np.ndarray]:

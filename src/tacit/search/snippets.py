@@ -84,9 +84,9 @@ def head(text: str, size: int) -> str:
 
 def find_words(texts: list[str], wanted: Wanted, rule: TokenRule) -> list[list[Match]]:
     """The matches in each text, by the tokenizer of the index."""
-    found: list[list[Match]] = [[] for _ in texts]
+    matches: list[list[Match]] = [[] for _ in texts]
     if not wanted:
-        return found
+        return matches
     simple = rule.characters().simple
     plain = [i for i, text in enumerate(texts) if simple and text.isascii()]
     spans, tokens, names = wanted_tokens([texts[i] for i in plain], wanted, rule)
@@ -94,12 +94,12 @@ def find_words(texts: list[str], wanted: Wanted, rule: TokenRule) -> list[list[M
     for k, i in enumerate(plain):  # lowercasing such text moves nothing
         mine = tokens[cuts[k] : cuts[k + 1]]
         begin, end = (spans.begin[mine] - start).tolist(), (spans.end[mine] - start).tolist()
-        found[i] = list(map(Match, begin, end, names[cuts[k] : cuts[k + 1]]))
+        matches[i] = list(map(Match, begin, end, names[cuts[k] : cuts[k + 1]]))
         start += len(texts[i])
     for i in sorted(set(range(len(texts))) - set(plain)):
         spans, tokens, names = wanted_tokens([texts[i]], wanted, rule)
-        found[i] = locate(texts[i], len(spans.begin), tokens.tolist(), names, rule)
-    return found
+        matches[i] = locate(texts[i], len(spans.begin), tokens.tolist(), names, rule)
+    return matches
 
 
 def wanted_tokens(
@@ -137,16 +137,15 @@ def mark_phrase(
 def locate(
     text: str, count: int, tokens: list[int], names: list[int], rule: TokenRule
 ) -> list[Match]:
-    """The positions of tokens in the text, found one after the other."""
+    """The positions of tokens in the text, one after the other."""
     spans = split(text_of([text]), TokenRule(rule.rule, False, rule.min_length, rule.atom))
     if not tokens or len(spans.begin) != count:  # lowercasing has split some tokens
         return []
-    raw, codes = spans.buffer.tobytes(), rule.characters().codes
+    codes = rule.characters().codes
     word_of = dict(zip(tokens, names, strict=True))
     places: list[Match] = []
     at = 0
-    for t, (i, j) in enumerate(zip(spans.begin.tolist(), spans.end.tolist(), strict=True)):
-        written = raw[i:j].decode("utf-8")
+    for t, written in enumerate(spans.strings()):
         start = text.find(written, at)
         if start < 0:  # it contains a character that tokens leave out
             continue
@@ -165,12 +164,9 @@ def cut_out(text: str, places: list[Match], width: int) -> Snippet:
     """The best window of a text, cleaned."""
     shown = best_places(places, width)
     start, stop = window(text, shown, width)
-    pieces: list[str] = []
+    pieces = [CUT] if start > 0 else []
     marks: list[tuple[int, int]] = []
-    size = 0
-    if start > 0:
-        pieces.append(CUT)
-        size = len(CUT)
+    size = len(CUT) if start > 0 else 0
     inside = [(p.start, p.stop) for p in places if start <= p.start and p.stop <= stop]
     k = 0
     for piece in PIECE.finditer(UNPRINTABLE.sub(" ", text[start:stop])):

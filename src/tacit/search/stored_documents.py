@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.errors import ModelFileError
 from tacit.core.estimator import Estimator
-from tacit.core.string_array import StringArray, are_offsets
+from tacit.core.string_array import StringArray, are_offsets, offsets_of
 from tacit.core.wording import did_you_mean
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text
@@ -201,15 +201,14 @@ def pack_texts(text: Text) -> Texts:
     import pyarrow as pa
 
     codec = pa.Codec(CODEC, compression_level=1)
-    edges = np.zeros(len(text) + 1, np.int64)
-    np.cumsum(text.stops - text.starts, out=edges[1:])
+    edges = offsets_of(text.stops - text.starts)
     rows, pieces, sizes = [0], [], [0]
-    for first, last in cut(edges):
-        whole = b"".join(
+    for first, last in piece_ranges(edges):
+        raw = b"".join(
             text.data[i:j].tobytes()
             for i, j in zip(text.starts[first:last], text.stops[first:last], strict=True)
         )
-        packed = codec.compress(whole, asbytes=True) if whole else b""
+        packed = codec.compress(raw, asbytes=True) if raw else b""
         rows.append(last)
         pieces.append(packed)
         sizes.append(len(packed))
@@ -217,7 +216,7 @@ def pack_texts(text: Text) -> Texts:
     return Texts(edges, np.array(rows, np.int32), np.cumsum(sizes, dtype=np.int64), data)
 
 
-def cut(edges: np.ndarray) -> Iterator[tuple[int, int]]:
+def piece_ranges(edges: np.ndarray) -> Iterator[tuple[int, int]]:
     """Ranges of documents: as many as fit a piece, or one that is longer."""
     n, first = len(edges) - 1, 0
     while first < n:
@@ -232,17 +231,17 @@ def merge_texts(parts: Sequence[Texts], pieces: np.ndarray | None = None) -> Tex
     if pieces is None:
         pieces = np.concatenate([part.pieces for part in parts])
     return Texts(
-        chain([part.edges for part in parts]),
-        chain([part.rows for part in parts]),
-        chain([part.piece_edges for part in parts]),
+        join_offsets([part.edges for part in parts]),
+        join_offsets([part.rows for part in parts]),
+        join_offsets([part.piece_edges for part in parts]),
         pieces,
     )
 
 
-def chain(edges: Sequence[np.ndarray]) -> np.ndarray:
-    """Offsets that each begin at 0, as offsets into the whole."""
-    ends = np.cumsum([0, *(each[-1] for each in edges)])
-    moved = [each[:-1] + end for each, end in zip(edges, ends, strict=False)]
+def join_offsets(edges: Sequence[np.ndarray]) -> np.ndarray:
+    """Offsets that each begin at 0, as offsets into the joined data."""
+    ends = np.cumsum([0, *(part[-1] for part in edges)])
+    moved = [part[:-1] + end for part, end in zip(edges, ends, strict=False)]
     return np.concatenate([*moved, ends[-1:]]).astype(edges[0].dtype)
 
 
@@ -260,7 +259,7 @@ def names_of(source: Documents, ids: Sequence[str] | None) -> StringArray | None
     """The names of documents: ``ids``, those of the source, or None for numbers."""
     if ids is None:
         return None if source.names is None else StringArray.of(source.names)
-    names = [str(each) for each in ids]
+    names = list(map(str, ids))
     if len(names) != len(source):
         raise ValueError(
             f"There are {len(names):,} ids for {len(source):,} documents. Give one for each."

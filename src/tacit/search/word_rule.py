@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,8 @@ class WordRule:
         if token.atom is None and all(is_plain(text, token.min_length) for text in texts):
             return [[text.lower() if token.lowercase else text] for text in texts]
         spans = split(text_of(texts), self.token)
-        raw = spans.buffer.tobytes()
-        edges = zip(spans.begin.tolist(), spans.end.tolist(), strict=True)
-        words = [raw[i:j].decode("utf-8") for i, j in edges]
-        cuts = spans.edges.tolist()
-        return [words[i:j] for i, j in pairwise(cuts)]
+        words = spans.strings()
+        return [words[i:j] for i, j in pairwise(spans.edges.tolist())]
 
     def count(self, text: str, vocabulary: Vocabulary) -> dict[int, int]:
         """How often a text holds each word of a vocabulary, stop words left out."""
@@ -62,22 +59,22 @@ def is_plain(text: str, min_length: int) -> bool:
 
 
 def word_rule(token: TokenRule, stop_words: Any = None) -> WordRule:
-    """A rule that leaves out the words given, or those of our own list for a name."""
+    """A rule that leaves out ``stop_words``, or for a name those of our list."""
     rule = WordRule(token)
     if stop_words is None:
         return rule
-    if isinstance(stop_words, str):  # our own list holds what apostrophes leave
-        parts = rule.words(sorted(ENGLISH))
-        return WordRule(token, frozenset(word for each in parts for word in each))
+    if isinstance(stop_words, str):  # our list holds what apostrophes leave
+        words = rule.words(sorted(ENGLISH))
+        return WordRule(token, frozenset(chain.from_iterable(words)))
     return WordRule(token, check_stop_words(stop_words, rule))
 
 
-def check_stop_words(given: Any, rule: WordRule) -> frozenset[str]:
+def check_stop_words(stop_words: Any, rule: WordRule) -> frozenset[str]:
     """Stop words as the rule writes them; those that it takes for several words do nothing."""
-    strange = [word for word in given if not isinstance(word, str)]
+    strange = [word for word in stop_words if not isinstance(word, str)]
     if strange:
         raise TypeError(f"stop_words must be str, but {strange[0]!r} is not.")
-    listed = sorted(given)
+    listed = sorted(stop_words)
     cut = rule.words(listed) if listed else []
     parted = [word for word, parts in zip(listed, cut, strict=True) if len(parts) > 1]
     if parted:

@@ -1,7 +1,7 @@
 """Unicode characters: their class for the tokenizer, their lower case, UTF-8 and normal form C.
 
 A table holds the class of every character above bit 24 and what it is written as below. It is
-built from Python's own character data when first used, in about 20 ms.
+built from Python's character data when first used, in about 20 ms.
 
     SEPARATOR   ends a word: spaces, punctuation, most symbols, controls
     WORD        letters, digits, the underscore
@@ -22,7 +22,6 @@ Kernels decode UTF-8 without checks: a ``Text`` holds valid UTF-8.
 import re
 import unicodedata
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -30,13 +29,14 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.data.text_block import Text
+from tacit.kernels.call_ranges import call_ranges
 
 __all__ = [
-    "Characters", "characters_of_class", "characters_of_rule", "plain_characters", "Composed",
-    "compose", "call_ranges", "decode_at", "encode_to", "is_ascii",
+    "Characters", "characters_of_class", "characters_of_rule", "plain_characters",
+    "CALL_TEXT", "compose", "decode_at", "encode_to", "is_ascii",
 ]  # fmt: skip
 
-CALL_BYTES = 2**24  # text between two returns to Python: well under 200 ms
+CALL_TEXT = 2**24  # bytes between two returns to Python: well under 200 ms
 
 SEPARATOR, WORD, MARK, RUN, EMOJI, MODIFIER, REGIONAL = range(7)
 JOINER, MIDDLE, DROPPED, SPACE = range(7, 11)
@@ -191,29 +191,8 @@ def fill(kind: np.ndarray, span: tuple[int, int], value: int) -> None:
     kind[span[0] : span[1] + 1] = value
 
 
-def call_ranges(text: Text) -> list[tuple[int, int]]:
-    """Ranges of documents, some megabytes each, for one kernel call."""
-    if len(text.data) < CALL_BYTES:
-        return [(0, len(text))]
-    groups = np.cumsum(text.stops - text.starts) // CALL_BYTES
-    cuts = np.flatnonzero(np.diff(groups)) + 1
-    edges = [0, *cuts.tolist(), len(text)]
-    return [(i, j) for i, j in pairwise(edges) if j > i]
-
-
-class Composed(NamedTuple):
-    """Text in normal form C, and which of its documents are ASCII."""
-
-    text: Text
-    ascii: np.ndarray  # bool
-
-    @property
-    def plain(self) -> bool:
-        return bool(self.ascii.all())
-
-
-def compose(text: Text, characters: Characters, lowercase: bool) -> Composed:
-    """The text in normal form C.
+def compose(text: Text, characters: Characters, lowercase: bool) -> tuple[Text, np.ndarray]:
+    """The text in normal form C, and which of its documents are ASCII.
 
     Python reads only documents with a character that may need composing, and those whose
     lower case depends on more than one character.
@@ -224,9 +203,9 @@ def compose(text: Text, characters: Characters, lowercase: bool) -> Composed:
         if not plain.all():
             find_ascii(text.data, text.starts, text.stops, plain)
     if plain.all():
-        return Composed(text, plain)
+        return text, plain
     composable = np.zeros(len(text), np.bool_)
-    for first, last in call_ranges(text):
+    for first, last in call_ranges(text.stops - text.starts, CALL_TEXT):
         check_stop()
         find_composable(
             text.data, text.starts, text.stops, first, last, characters.codes, plain, composable
@@ -240,7 +219,7 @@ def compose(text: Text, characters: Characters, lowercase: bool) -> Composed:
         if new != old:
             rows.append(i)
             strings.append(new)
-    return Composed(text.with_strings(rows, strings) if rows else text, plain)
+    return text.with_strings(rows, strings) if rows else text, plain
 
 
 @kernel(inline="always")

@@ -3,7 +3,7 @@
     collect   the terms of a block with their counts (``term_counts``)
     update    choose the columns: prune by document frequency, sort
 
-One pass, summable: every block is counted into a vocabulary of its own, the vocabularies
+One pass, summable: every block has a vocabulary, the vocabularies
 merge, and the columns are sorted at the end, so neither the blocks nor the engine can change
 the matrix. On plain text it is the matrix that scikit-learn's CountVectorizer gives.
 
@@ -29,10 +29,10 @@ from tacit.text.term_counts import (
     check_limits,
     choose_terms,
     count_terms,
+    explain_empty,
+    explain_pruned,
     no_terms,
     term_stats,
-    why_empty,
-    why_pruned,
 )
 from tacit.text.vectorizer import Analysis, Vectorizer
 from tacit.text.vocabulary import Vocabulary, check_vocabulary, has_capital
@@ -61,7 +61,7 @@ class CountVectorizer(Vectorizer):
 
     The parameters and attributes are scikit-learn's, and on ASCII text so is the matrix. Other
     text gets the token rule described in ``tacit.text.tokens``; the pattern
-    ``token_pattern=r"(?u)\b\w\w+\b"`` gives scikit-learn's own there too.
+    ``token_pattern=r"(?u)\b\w\w+\b"`` gives scikit-learn's there too.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class CountVectorizer(Vectorizer):
     preprocessor, tokenizer : callable or None
         Functions of your own; Python then reads the documents one by one.
     stop_words : "english", "english-function-words", list or None
-        Words to leave out: scikit-learn's list, or our own, of function words only.
+        Words to leave out: scikit-learn's list, or ours, of function words only.
         ``derive_stop_words(documents)`` returns a list.
     token_pattern : str or None
         A regular expression for tokens; None for ``rule``. Patterns for runs of one kind of
@@ -127,9 +127,6 @@ class CountVectorizer(Vectorizer):
 
     _parameter_constraints: ClassVar[dict] = {
         **Vectorizer._parameter_constraints,
-        "max_df": "no_validation",  # these by check_limits
-        "min_df": "no_validation",
-        "max_features": "no_validation",
         "vocabulary": [list, tuple, set, frozenset, dict, np.ndarray, None],
     }
     _file_types: ClassVar[dict] = {"vocabulary_": dict[str, int], "fixed_vocabulary_": bool}
@@ -277,10 +274,10 @@ class CountVectorizer(Vectorizer):
 
     def _choose(self, stats: TermStats) -> np.ndarray:
         if len(stats.vocabulary) == 0:
-            raise ValueError(why_empty(stats, self))
+            raise ValueError(explain_empty(stats, self))
         keep = choose_terms(stats, self.min_df, self.max_df, self.max_features)
         if not keep.any():
-            raise ValueError(why_pruned(stats, self))
+            raise ValueError(explain_pruned(stats, self))
         return keep
 
     def _keep_terms(self, words: Vocabulary) -> None:

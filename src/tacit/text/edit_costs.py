@@ -1,8 +1,8 @@
-"""Edit distances whose edits have costs of their own, and the edits themselves.
+"""Edit distances with a cost for every edit, and the edits themselves.
 
 ``EditCosts`` is one number for all symbols, or tables for some of them. A symbol is a
 character, or an item of the sequences that are compared. Tables hold the symbols that occur in
-the data and that the costs name; all others share two rows:
+the data and that the costs name; all others have two rows together:
 
     0   before the first symbol, for an insertion or deletion that depends on the one before
     1   any symbol that the costs do not name
@@ -24,22 +24,24 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.text.edit_kernels import CALL_WORK, EncodedStrings, split_calls
+from tacit.kernels.call_ranges import call_ranges
+from tacit.text.edit_kernels import CALL_WORK, EncodedStrings
 
 __all__ = [
-    "ACTIONS", "OTHER", "START", "CodedPair", "CostTables", "EditCosts", "find_edits",
-    "uniform_tables", "weighted_distance", "weighted_rows",
+    "ACTIONS", "DELETE", "INSERT", "OTHER", "START", "SUBSTITUTE", "TRANSPOSE",
+    "CodedPair", "CostTables", "EditCosts", "find_edits", "uniform_tables",
+    "weighted_distance", "weighted_rows",
 ]  # fmt: skip
 
-MOST_NAMED = 2_000  # symbols with a row of their own: four tables of 32 MB
+MOST_NAMED = 2_000  # symbols with rows in the tables, four of 32 MB
 START, OTHER = 0, 1
-ACTIONS = ("keep", "substitute", "transpose", "delete", "insert")
-KEEP, SUBSTITUTE, TRANSPOSE, DELETE, INSERT = range(5)
+ACTIONS = ("delete", "insert", "substitute", "transpose", "keep")
+DELETE, INSERT, SUBSTITUTE, TRANSPOSE, KEEP = range(5)  # the first four as in ``CostTables``
 MOST_CELLS = 2**31  # bytes of edits
 LANES = 32
 GROUP_CALL = 2**21  # cells of a group in one call: about 100 ms
 GROUP_MOST = 2**24  # cells of one text in a group; longer texts are compared pair by pair
-MOST_PRICES = 2**23  # costs looked up beforehand
+MOST_COSTS = 2**23  # looked up beforehand
 Table = float | Mapping[Any, float] | Any
 
 
@@ -149,7 +151,7 @@ class EditCosts:
 
     @property
     def named(self) -> set[Hashable]:
-        """The symbols that have a cost of their own."""
+        """The symbols that a table names."""
         names: set[Hashable] = set(self.alphabet)
         for name in ("insert", "delete", "substitute", "transpose"):
             table = getattr(self, name)
@@ -222,11 +224,12 @@ def uniform_tables() -> CostTables:
 
 
 class CodedPair(NamedTuple):
-    """Two sequences as symbol numbers, and the row of every number in the cost tables."""
+    """Two sequences as symbol numbers, and the row of each symbol in the cost tables. int32."""
 
-    source: np.ndarray  # int32
-    target: np.ndarray  # int32
-    row_of: np.ndarray  # int32
+    source: np.ndarray
+    source_rows: np.ndarray
+    target: np.ndarray
+    target_rows: np.ndarray
 
 
 def weighted_distance(
@@ -281,24 +284,24 @@ def weighted_rows(
     *,
     transpose: bool,
     limit: float,
-    since: int = 0,
+    start: int = 0,
 ) -> None:
-    """out[i, j - since]: the cost from text i to pattern j, for every j from ``since``.
+    """out[i, j - start]: the cost from text i to pattern j, for every j from ``start``.
 
     Patterns are sorted by length; ``row_of`` gives every symbol's row in the tables. Where a
     cost is more than ``limit``, ``limit`` + 1.
     """
     sizes, heights = patterns.sizes(), texts.sizes()
     used = np.unique(row_of[texts.codes])
-    place_of = np.zeros(len(tables.delete), np.int64)
-    place_of[used] = np.arange(len(used))
-    symbols = SymbolRows(row_of, used, place_of)
-    for first in range(since, len(sizes), LANES):
+    index_of = np.zeros(len(tables.delete), np.int64)
+    index_of[used] = np.arange(len(used))
+    symbols = SymbolRows(row_of, used, index_of)
+    for first in range(start, len(sizes), LANES):
         last = min(first + LANES, len(sizes))
         width = int(sizes[last - 1])
         work = heights * (width + 1)
         slow = work > GROUP_MOST
-        if len(used) * width * 2 * LANES > MOST_PRICES:
+        if len(used) * width * 2 * LANES > MOST_COSTS:
             slow[:] = True
         if not slow.all():
             group = WeightedGroup(
@@ -309,17 +312,18 @@ def weighted_rows(
                 np.empty(2 * LANES),
             )
             place_group(patterns, first, last, symbols, tables, group)
-            for top, bottom in split_calls(np.where(slow, 1, work), GROUP_CALL, GROUP_MOST):
+            for top, bottom in call_ranges(np.where(slow, 1, work), GROUP_CALL, GROUP_MOST):
                 check_stop()
                 fill_group(
                     texts, top, bottom, slow, symbols, tables, transpose, limit, group,
-                    out[:, first - since :],
+                    out[:, first - start :],
                 )  # fmt: skip
         for i in np.flatnonzero(slow).tolist():
             for j in range(first, last):
-                pair = CodedPair(texts.item(i), patterns.item(j), row_of)
+                source, target = texts.item(i), patterns.item(j)
+                pair = CodedPair(source, row_of[source], target, row_of[target])
                 cost = weighted_distance(pair, tables, transpose=transpose, limit=limit)
-                out[i, j - since] = min(cost, limit + 1)
+                out[i, j - start] = min(cost, limit + 1)
 
 
 # --- Kernels: one pair ---
@@ -331,31 +335,33 @@ def fill_table(pair, tables, transpose, limit, start, stop, rows, edits):
 
     ``edits`` takes the edit into every cell, or is None.
     """
-    a, b, row_of = pair
-    m, low = len(b), 0.0
-    for i in range(start, min(stop, len(a) + 1)):
+    source, source_rows, target, target_rows = pair
+    m, least = len(target), 0.0
+    for i in range(start, min(stop, len(source) + 1)):
         row, above, higher = rows[i % 3], rows[(i + 2) % 3], rows[(i + 1) % 3]
         if i == 0:
             row[0] = 0.0
             for j in range(m):
-                row[j + 1] = row[j] + tables.insert[0, row_of[b[j]]]
+                row[j + 1] = row[j] + tables.insert[START, target_rows[j]]
                 if edits is not None:
                     edits[i, j + 1] = INSERT
             continue
-        symbol, mine = a[i - 1], row_of[a[i - 1]]
-        delete = tables.delete[row_of[a[i - 2]] if i > 1 else 0, mine]
-        insert, substitute = tables.insert[mine], tables.substitute[mine]
+        symbol, this = source[i - 1], source_rows[i - 1]
+        before = source_rows[i - 2] if i > 1 else START
+        delete = tables.delete[before, this]
+        insert, substitute = tables.insert[this], tables.substitute[this]
         row[0] = above[0] + delete
         if edits is not None:
             edits[i, 0] = DELETE
-        before, low = low, row[0]
+        least_above, least = least, row[0]
         for j in range(m):
-            other = row_of[b[j]]
+            other = target_rows[j]
             best, edit = above[j], KEEP
-            if b[j] != symbol:
+            if target[j] != symbol:
                 best, edit = above[j] + substitute[other], SUBSTITUTE
-            if transpose and i > 1 and j > 0 and b[j] == a[i - 2] and b[j - 1] == symbol:
-                cost = higher[j - 1] + tables.transpose[row_of[a[i - 2]], mine]
+            swapped = transpose and i > 1 and j > 0
+            if swapped and target[j] == source[i - 2] and target[j - 1] == symbol:
+                cost = higher[j - 1] + tables.transpose[before, this]
                 if cost < best:
                     best, edit = cost, TRANSPOSE
             if above[j + 1] + delete < best:
@@ -363,11 +369,11 @@ def fill_table(pair, tables, transpose, limit, start, stop, rows, edits):
             if row[j] + insert[other] < best:
                 best, edit = row[j] + insert[other], INSERT
             row[j + 1] = best
-            low = min(low, best)
+            least = min(least, best)
             if edits is not None:
                 edits[i, j + 1] = edit
         # A transposition skips one row, so one row above the limit is not enough.
-        if low > limit and (before > limit or not transpose):
+        if least > limit and (least_above > limit or not transpose):
             return True
     return False
 
@@ -405,7 +411,7 @@ class SymbolRows(NamedTuple):
 
     row_of: np.ndarray  # the row of every symbol number
     used: np.ndarray  # the rows of the texts' symbols
-    place_of: np.ndarray  # the place of every row among those used
+    index_of: np.ndarray  # the index of every row among those used
 
 
 class WeightedGroup(NamedTuple):
@@ -414,7 +420,7 @@ class WeightedGroup(NamedTuple):
     sizes: np.ndarray  # (lanes used,)
     columns: np.ndarray  # (width + 2, 3 * lanes)
     edge: np.ndarray  # (width, lanes) insertions before a text's first symbol
-    prices: np.ndarray  # (used, width, 2 * lanes) substitutions, then insertions
+    costs: np.ndarray  # (used, width, 2 * lanes) substitutions, then insertions
     carry: np.ndarray  # (2 * lanes,)
 
 
@@ -431,8 +437,8 @@ def place_group(patterns, first, last, symbols, tables, group):
             group.columns[j + 2, 2 * LANES + lane] = symbol
             group.edge[j, lane] = tables.insert[0, row_of[symbol]]
             for u in range(len(used)):
-                group.prices[u, j, lane] = tables.substitute[used[u], row_of[symbol]]
-                group.prices[u, j, LANES + lane] = tables.insert[used[u], row_of[symbol]]
+                group.costs[u, j, lane] = tables.substitute[used[u], row_of[symbol]]
+                group.costs[u, j, LANES + lane] = tables.insert[used[u], row_of[symbol]]
 
 
 @kernel
@@ -441,16 +447,16 @@ def fill_group(texts, top, bottom, skip, symbols, tables, transpose, limit, grou
 
     Two columns stand before the first: one that is not used, and the table's edge.
     """
-    sizes, columns, edge, prices, carry = group
+    sizes, columns, edge, costs, carry = group
     flat, width = columns.reshape(-1), len(columns) - 2
     for i in range(top, bottom):
         if skip[i]:
             continue
         columns[1, :LANES] = 0.0
         for j in range(width):
-            before, column, price = columns[j + 1], columns[j + 2], edge[j]
+            before, column, cost = columns[j + 1], columns[j + 2], edge[j]
             for x in range(LANES):
-                column[x] = before[x] + price[x]
+                column[x] = before[x] + cost[x]
         earlier, row_before = -2.0, 0
         for t in range(texts.offsets[i], texts.offsets[i + 1]):
             code = texts.codes[t]
@@ -461,7 +467,7 @@ def fill_group(texts, top, bottom, skip, symbols, tables, transpose, limit, grou
                 carry[x] = border[LANES + x]
                 border[LANES + x] = border[x]
                 border[x] += delete
-            line = prices[symbols.place_of[row]]
+            line = costs[symbols.index_of[row]]
             for j in range(width):
                 near = flat[j * 3 * LANES : (j + 3) * 3 * LANES]
                 if transpose:
@@ -477,7 +483,7 @@ def fill_group(texts, top, bottom, skip, symbols, tables, transpose, limit, grou
 
 # The places of the lanes are known when compiling, so that LLVM need not check what overlaps.
 @kernel
-def fill_cell(near, price, carry, symbol, earlier, delete, swap):
+def fill_cell(near, costs, carry, symbol, earlier, delete, swap):
     """One cell in every lane. ``near`` is this column and the two before it.
 
     ``carry`` is the distance two rows up, one column to the left and, behind it, two columns;
@@ -486,7 +492,7 @@ def fill_cell(near, price, carry, symbol, earlier, delete, swap):
     for x in range(LANES):
         up, left, corner = near[6 * LANES + x], near[3 * LANES + x], near[4 * LANES + x]
         # Loads first: LLVM moves none out of a branch.
-        turn, add = price[x], price[LANES + x]
+        turn, add = costs[x], costs[LANES + x]
         change = corner + (0.0 if near[8 * LANES + x] == symbol else turn)
         best = min(up + delete, left + add)
         best = change if change < best else best

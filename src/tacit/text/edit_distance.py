@@ -16,8 +16,8 @@ lists of words, are compared item by item.
 
 Unit costs run in ``edit_kernels``, other costs and alignments in ``edit_costs``. A matrix is
 hundreds of times faster than a loop over pairs: blocks of rows meet all columns at once, sorted
-by length, and the distances are then put in the order of the result. Every pair is computed on
-its own, so neither blocks nor engine can change a distance. Where strings are compared with
+by length, and the distances are then put in the order of the result. Every pair is computed
+alone, so neither blocks nor engine can change a distance. Where strings are compared with
 themselves and costs are symmetric, each pair is computed once.
 
 Levenshtein (1966), Binary codes capable of correcting deletions, insertions, and reversals.
@@ -40,9 +40,15 @@ import numpy as np
 
 from tacit.core.engines import Engine, get_engine
 from tacit.core.kernel import kernel
+from tacit.core.string_array import offsets_of
 from tacit.text.edit_costs import (
     ACTIONS,
+    DELETE,
+    INSERT,
     OTHER,
+    START,
+    SUBSTITUTE,
+    TRANSPOSE,
     CodedPair,
     CostTables,
     EditCosts,
@@ -118,7 +124,7 @@ def levenshtein(
     >>> levenshtein("to be or not".split(), "to be and not".split())
     1
     """
-    return measure("levenshtein", a, b, costs, limit, scale, normalize)
+    return distance("levenshtein", a, b, costs, limit, scale, normalize)
 
 
 def optimal_string_alignment(
@@ -142,7 +148,7 @@ def optimal_string_alignment(
     >>> optimal_string_alignment("ca", "abc"), damerau("ca", "abc")
     (3, 2)
     """
-    return measure("optimal_string_alignment", a, b, costs, limit, scale, normalize)
+    return distance("optimal_string_alignment", a, b, costs, limit, scale, normalize)
 
 
 def damerau(
@@ -162,10 +168,10 @@ def damerau(
     >>> damerau("a cat", "an act")
     2
     """
-    return measure("damerau", a, b, None, limit, scale, normalize)
+    return distance("damerau", a, b, None, limit, scale, normalize)
 
 
-def measure(
+def distance(
     metric: str,
     a: String,
     b: String,
@@ -187,11 +193,11 @@ def measure(
         cost = weighted_distance(pair, tables, transpose=transpose, limit=most)
         return cost if cost <= most else most + 1
     if not (isinstance(a, str) and isinstance(b, str)):
-        # rapidfuzz compares hashes, which unequal items may share: "a" and 97, 0 and 2**61 - 1.
-        codes = number(a, b)
+        # rapidfuzz compares hashes; those of "a" and 97 are equal, and of 0 and 2**61 - 1.
+        codes = number(a, b, {})
         a, b = codes[: len(a)], codes[len(a) :]
     count = pair_distance(a, b, metric, None if limit is None else min(int(limit), NO_LIMIT))
-    return count if scale is None else scale_count(count, len(a), len(b), SCALES[scale])
+    return count if scale is None else scale_distance(count, len(a), len(b), SCALES[scale])
 
 
 def check_settings(
@@ -247,22 +253,22 @@ def as_sequence(value: Any, normalize: str | None, name: str) -> Any:
     return tuple(value)
 
 
-def number(a: Any, b: Any, places: dict[Hashable, int] | None = None) -> list[int]:
-    """The items of two sequences as numbers from 0 in ``places``, equal where items are."""
-    places = {} if places is None else places
-    return [places.setdefault(item, len(places)) for item in chain(a, b)]
+def number(a: Any, b: Any, numbers: dict[Hashable, int]) -> list[int]:
+    """The items of two sequences as numbers from 0, equal where items are."""
+    return [numbers.setdefault(item, len(numbers)) for item in chain(a, b)]
 
 
 def encode_with_costs(a: Any, b: Any, costs: EditCosts | None) -> tuple[CodedPair, CostTables]:
     """Two sequences as numbers, and the costs of their symbols."""
-    places: dict[Hashable, int] = {}
-    codes = np.array(number(a, b, places), np.int32)
+    numbers: dict[Hashable, int] = {}
+    codes = np.array(number(a, b, numbers), np.int32)
     if costs is None:
-        tables, row_of = uniform_tables(), np.full(len(places), OTHER, np.int32)
+        tables, rows = uniform_tables(), np.full(len(codes), OTHER, np.int32)
     else:
-        tables, rows = costs.tables(places)
-        row_of = np.array([rows.get(symbol, OTHER) for symbol in places], np.int32)
-    return CodedPair(codes[: len(a)], codes[len(a) :], row_of), tables
+        tables, row_of = costs.tables(numbers)
+        rows = np.array([row_of.get(item, OTHER) for item in chain(a, b)], np.int32)
+    n = len(a)
+    return CodedPair(codes[:n], rows[:n], codes[n:], rows[n:]), tables
 
 
 # --- The edits themselves ---
@@ -342,28 +348,22 @@ def alignment(
     pair, tables = encode_with_costs(a, b, costs)
     distance, actions = find_edits(pair, tables, transpose=transpose)
     edits, i, j = [], 0, 0
-    for action in (ACTIONS[number] for number in actions.tolist()):
-        down = {"insert": 0, "transpose": 2}.get(action, 1)
-        across = {"delete": 0, "transpose": 2}.get(action, 1)
-        cost = cost_of(action, i, j, pair, tables)
-        edits.append(Edit(action, a[i : i + down], b[j : j + across], i, j, cost))
+    source, target = pair.source_rows, pair.target_rows
+    for action in actions.tolist():
+        before = source[i - 1] if i else START
+        cost, down, across = 0.0, 1, 1
+        if action == DELETE:
+            cost, across = tables.delete[before, source[i]], 0
+        elif action == INSERT:
+            cost, down = tables.insert[before, target[j]], 0
+        elif action == SUBSTITUTE:
+            cost = tables.substitute[source[i], target[j]]
+        elif action == TRANSPOSE:
+            cost, down, across = tables.transpose[source[i], source[i + 1]], 2, 2
+        old, new = a[i : i + down], b[j : j + across]
+        edits.append(Edit(ACTIONS[action], old, new, i, j, float(cost)))
         i, j = i + down, j + across
     return Alignment(distance if costs is not None else int(distance), edits)
-
-
-def cost_of(action: str, i: int, j: int, pair: CodedPair, tables: CostTables) -> float:
-    """The cost of one edit at these places."""
-    source, target = pair.row_of[pair.source], pair.row_of[pair.target]
-    before = source[i - 1] if i else 0
-    if action == "insert":
-        return float(tables.insert[before, target[j]])
-    if action == "delete":
-        return float(tables.delete[before, source[i]])
-    if action == "substitute":
-        return float(tables.substitute[source[i], target[j]])
-    if action == "transpose":
-        return float(tables.transpose[source[i], source[i + 1]])
-    return 0.0
 
 
 # --- Matrices ---
@@ -468,7 +468,7 @@ def string_distance_blocks(
     kind = choose_dtype(dtype, costs, scale)
     plan, numbers = make_plan(metric, columns, costs, limit, scale, kind)
     check_iterable(strings, "strings")
-    source = (as_sequence(each, normalize, f"strings[{i}]") for i, each in enumerate(strings))
+    source = (as_sequence(row, normalize, f"strings[{i}]") for i, row in enumerate(strings))
 
     def blocks() -> Iterator[RowBlock]:
         start, step = 0, rows_to_block(len(columns))
@@ -492,33 +492,32 @@ class SymbolNumbers:
             seen[code_points("".join(columns))] = True
             symbols = map(chr, np.flatnonzero(seen).tolist())
         else:
-            symbols = dict.fromkeys(item for each in columns for item in each)
-        self.places = {symbol: i for i, symbol in enumerate(symbols, 1)}
-        # A symbol of a row may have costs of its own without being in any column.
+            symbols = dict.fromkeys(item for column in columns for item in column)
+        self.numbers = {symbol: i for i, symbol in enumerate(symbols, 1)}
+        # A symbol of a row may have costs without being in any column.
         for symbol in sorted(costs.named, key=repr) if costs is not None else ():
-            self.places.setdefault(symbol, len(self.places) + 1)
-        self.kinds = len(self.places) + 1
+            self.numbers.setdefault(symbol, len(self.numbers) + 1)
+        self.n_symbols = len(self.numbers) + 1
         self.table = np.zeros(UNICODE, np.int32)
-        for symbol, place in self.places.items():
+        for symbol, number in self.numbers.items():
             if isinstance(symbol, str) and len(symbol) == 1:
-                self.table[ord(symbol)] = place
+                self.table[ord(symbol)] = number
 
     def encode(self, sequences: Sequence[Any]) -> EncodedStrings:
         """Sequences as numbers."""
-        offsets = np.zeros(len(sequences) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, sequences), np.int64, len(sequences)), out=offsets[1:])
+        offsets = offsets_of(map(len, sequences))
         if set(map(type, sequences)) <= {str}:
             return EncodedStrings(self.table[code_points("".join(sequences))], offsets)
-        find = self.places.get
-        codes = np.fromiter((find(item, 0) for each in sequences for item in each), np.int32)
+        find = self.numbers.get
+        codes = np.fromiter((find(item, 0) for row in sequences for item in row), np.int32)
         return EncodedStrings(codes, offsets)
 
     def costs(self, costs: EditCosts) -> tuple[CostTables, np.ndarray]:
         """The costs of the symbols, and the row that each number has in them."""
-        tables, rows = costs.tables(self.places)
-        row_of = np.full(self.kinds, OTHER, np.int32)
+        tables, rows = costs.tables(self.numbers)
+        row_of = np.full(self.n_symbols, OTHER, np.int32)
         for symbol, row in rows.items():
-            row_of[self.places[symbol]] = row
+            row_of[self.numbers[symbol]] = row
         return tables, row_of
 
 
@@ -531,7 +530,7 @@ class Plan(NamedTuple):
     metric: str
     columns: EncodedStrings  # sorted by length
     rank: np.ndarray  # int64, where each column is among them
-    kinds: int
+    n_symbols: int
     limit: float
     scale: str | None
     tables: CostTables | None
@@ -568,8 +567,8 @@ def make_plan(
         tables, row_of = numbers.costs(costs)
     if limit is None:
         limit = np.inf if costs is not None else NO_LIMIT
-    columns, kinds = columns.take(order), numbers.kinds
-    plan = Plan(metric, columns, rank, kinds, limit, scale, tables, row_of, dtype)
+    columns, n_symbols = columns.take(order), numbers.n_symbols
+    plan = Plan(metric, columns, rank, n_symbols, limit, scale, tables, row_of, dtype)
     return plan, numbers
 
 
@@ -601,22 +600,24 @@ def raw_type(plan: Plan, rows: EncodedStrings) -> np.dtype:
     return np.dtype(np.float64) if plan.tables is not None else np.min_scalar_type(longest)
 
 
-def raw_distances(plan: Plan, rows: EncodedStrings, since: int = 0) -> np.ndarray:
-    """(rows, columns from ``since``), columns sorted by length."""
+def raw_distances(plan: Plan, rows: EncodedStrings, start: int = 0) -> np.ndarray:
+    """(rows, columns from ``start``), columns sorted by length."""
     columns, dtype = plan.columns, raw_type(plan, rows)
-    out = np.empty((len(rows), len(columns) - since), dtype)
+    out = np.empty((len(rows), len(columns) - start), dtype)
     transpose = plan.metric == "optimal_string_alignment"
     if plan.tables is not None:
         weighted_rows(
             rows, columns, plan.row_of, plan.tables, out,
-            transpose=transpose, limit=float(plan.limit), since=since,
+            transpose=transpose, limit=float(plan.limit), start=start,
         )  # fmt: skip
     elif plan.metric == "damerau":
-        damerau_rows(rows, columns, plan.kinds, out, since=since)
+        damerau_rows(rows, columns, plan.n_symbols, out, start=start)
         np.minimum(out, min(int(plan.limit) + 1, np.iinfo(dtype).max), out=out)
     else:
         limit = int(plan.limit)
-        unit_rows(rows, columns, plan.kinds, out, transpose=transpose, limit=limit, since=since)
+        unit_rows(
+            rows, columns, plan.n_symbols, out, transpose=transpose, limit=limit, start=start
+        )
     return out
 
 
@@ -629,9 +630,9 @@ def block_distances(plan: Plan, block: RowBlock) -> tuple[int, np.ndarray]:
 
 def write_rows(plan: Plan, rows: EncodedStrings, out: np.ndarray) -> None:
     """The distances of some rows, in the order of the result."""
-    raw, own = raw_distances(plan, rows), np.arange(len(rows))
+    raw, order = raw_distances(plan, rows), np.arange(len(rows))
     sizes = rows.sizes(), plan.columns.sizes()
-    arrange(raw, own, plan.rank, *sizes, SCALES[plan.scale], out)
+    arrange(raw, order, plan.rank, *sizes, SCALES[plan.scale], out)
 
 
 def fill_rectangle(plan: Plan, rows: EncodedStrings, out: np.ndarray, engine: Engine) -> None:
@@ -653,13 +654,11 @@ def fill_square(plan: Plan, rows: EncodedStrings, out: np.ndarray, engine: Engin
         mirror(raw_distances(plan, plan.columns.part(*part), part[0]), part[0], raw)
 
     def write(start: int) -> None:
-        own = rank[start : start + step]
-        some = (
-            np.empty((len(own), n), out.dtype) if out.ndim == 1 else out[start : start + step]
-        )
-        arrange(raw, own, rank, sizes[start:], plan.columns.sizes(), scale, some)
-        if out.ndim == 1:  # the pairs i < j, one after the other
-            for i, row in enumerate(some, start):
+        order, condensed = rank[start : start + step], out.ndim == 1
+        rows = np.empty((len(order), n), out.dtype) if condensed else out[start : start + step]
+        arrange(raw, order, rank, sizes[start:], plan.columns.sizes(), scale, rows)
+        if condensed:  # the pairs i < j, one after the other
+            for i, row in enumerate(rows, start):
                 first = i * (2 * n - i - 1) // 2
                 out[first : first + n - i - 1] = row[i + 1 :]
 
@@ -687,7 +686,7 @@ def read_strings(strings: Iterable[Any], normalize: str | None, name: str) -> li
     strings = list(strings)
     if normalize is None and set(map(type, strings)) <= {str}:
         return strings
-    return [as_sequence(each, normalize, f"{name}[{i}]") for i, each in enumerate(strings)]
+    return [as_sequence(row, normalize, f"{name}[{i}]") for i, row in enumerate(strings)]
 
 
 def check_iterable(strings: Any, name: str) -> None:
@@ -723,25 +722,25 @@ def is_symmetric(costs: EditCosts | None, tables: CostTables | None) -> bool:
 
 
 @kernel
-def arrange(raw, own, rank, sizes, column_sizes, scale, out):
+def arrange(raw, order, rank, sizes, column_sizes, scale, out):
     """Distances in the order of the result, scaled if asked for.
 
-    own            which row of ``raw`` each row of the result is
+    order          the row of ``raw`` for each row of the result
     column_sizes   those of the sorted columns
     """
     for i in range(len(out)):
-        row, target = raw[own[i]], out[i]
+        row, target = raw[order[i]], out[i]
         if scale == 0:
             for j in range(len(rank)):
                 target[j] = row[rank[j]]
         else:
             for j in range(len(rank)):
                 place = rank[j]
-                target[j] = scale_count(row[place], sizes[i], column_sizes[place], scale)
+                target[j] = scale_distance(row[place], sizes[i], column_sizes[place], scale)
 
 
 @kernel
-def scale_count(d, m, n, scale):
+def scale_distance(d, m, n, scale):
     """A number from 0 to 1; 0 for two empty strings."""
     bottom = np.float64(max(m, n) if scale == 1 else m + n + d)
     top = np.float64(d) if scale == 1 else 2.0 * d

@@ -4,7 +4,7 @@
 
 *Bit vectors.* Neighbors in a column of the table of distances differ by -1, 0 or 1, so a column
 is two bit vectors: ``vp`` marks the rows that are one above the row before them, ``vn`` those
-one below. A symbol of the text turns a column into the next by a dozen operations on whole
+one below. A symbol of the text turns a column into the next by a dozen operations on
 words (Myers 1999; the form here, and the one with transpositions, is Hyyrö's). The distance is
 the length of the text plus the marks in the last column.
 
@@ -37,17 +37,18 @@ One file: all of it computes the same three distances, and the paths must agree.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
+from tacit.core.string_array import offsets_of
+from tacit.kernels.call_ranges import call_ranges
 
 __all__ = [
     "CALL_WORK", "NO_LIMIT", "EncodedStrings", "code_points", "damerau_rows", "pair_distance",
-    "split_calls", "unit_rows",
+    "unit_rows",
 ]  # fmt: skip
 
 # Work between two returns to Python, about 100 ms: for one pair, for a group of patterns.
@@ -88,8 +89,7 @@ class EncodedStrings(NamedTuple):
         return EncodedStrings(self.codes[edges[0] : edges[-1]], edges - edges[0])
 
     def take(self, order: np.ndarray) -> "EncodedStrings":
-        offsets = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(self.sizes()[order], out=offsets[1:])
+        offsets = offsets_of(self.sizes()[order])
         shift = np.repeat(self.offsets[:-1][order] - offsets[:-1], np.diff(offsets))
         return EncodedStrings(self.codes[np.arange(offsets[-1]) + shift], offsets)
 
@@ -172,22 +172,22 @@ def run_band(masks: np.ndarray, text: np.ndarray, m: int, width: int, transpose:
 def unit_rows(
     texts: EncodedStrings,
     patterns: EncodedStrings,
-    kinds: int,
+    n_symbols: int,
     out: np.ndarray,
     *,
     transpose: bool = False,
     limit: int = NO_LIMIT,
-    since: int = 0,
+    start: int = 0,
 ) -> None:
-    """out[i, j - since]: the edits between text i and pattern j, for every j from ``since``.
+    """out[i, j - start]: the edits between text i and pattern j, for every j from ``start``.
 
-    Patterns are sorted by length; symbols are numbers below ``kinds``. Where there are more
+    Patterns are sorted by length; symbols are numbers below ``n_symbols``. Where there are more
     edits than ``limit``, ``limit`` + 1. ``out`` has an integer type that holds the distances.
     """
     sizes, work = patterns.sizes(), texts.sizes()
     limit = min(limit, 2**31 - 2)  # as int32, one more included
-    row_of = np.zeros(kinds, np.int32)
-    for dtype, words, first, last in plan_groups(sizes, int(work.sum()), since):
+    row_of = np.zeros(n_symbols, np.int32)
+    for dtype, words, first, last in plan_groups(sizes, int(work.sum()), start):
         if words > 1 and last - first < FEW:
             words = 0
         slow = np.flatnonzero(work * words > GROUP_MOST if words else work >= 0)
@@ -196,26 +196,26 @@ def unit_rows(
             most = int(sizes[first:last].max(initial=0)) * lanes
             group = LaneGroup(
                 row_of,
-                np.zeros((1 + min(most, kinds), words, lanes), dtype),
+                np.zeros((1 + min(most, n_symbols), words, lanes), dtype),
                 np.zeros((words, lanes), dtype),
                 np.empty((words, 3 * lanes), dtype),
             )
             carry = np.empty(3 * lanes, np.uint64) if words > 1 else None
-            for top, bottom in split_calls(work * words, GROUP_CALL, GROUP_MOST):
+            for top, bottom in call_ranges(work * words, GROUP_CALL, GROUP_MOST):
                 check_stop()
                 if work[top] * words <= GROUP_MOST:
                     compare_groups(
                         patterns, first, last, texts, top, bottom, group, carry, transpose,
-                        limit, out[:, first - since :],
+                        limit, out[:, first - start :],
                     )  # fmt: skip
         for i in slow.tolist():
             for j in range(first, last):
                 pair = texts.item(i), patterns.item(j)
-                out[i, j - since] = band_distance(*pair, limit, transpose=transpose)
+                out[i, j - start] = band_distance(*pair, limit, transpose=transpose)
 
 
 def plan_groups(
-    sizes: np.ndarray, symbols: int, since: int
+    sizes: np.ndarray, symbols: int, start: int
 ) -> Iterator[tuple[type, int, int, int]]:
     """Patterns for one call: the type of a word, the most words, the first and the last.
 
@@ -226,46 +226,33 @@ def plan_groups(
     [(<class 'numpy.uint8'>, 1, 1, 2), (<class 'numpy.uint16'>, 1, 2, 3),
      (<class 'numpy.uint64'>, 4, 3, 4), (<class 'numpy.uint64'>, 0, 4, 5)]
     """
-    kinds: list[tuple[type, int, int]] = [(np.uint8, 1, 8), (np.uint16, 1, 16)]
-    kinds += [(np.uint32, 1, 32), (np.uint64, 1, 64)]
-    kinds += [(np.uint64, words, 64 * words) for words in (4, 8, 16, MOST_WORDS)]
-    first = since
-    for dtype, words, longest in kinds:
+    widths: list[tuple[type, int, int]] = [(np.uint8, 1, 8), (np.uint16, 1, 16)]
+    widths += [(np.uint32, 1, 32), (np.uint64, 1, 64)]
+    widths += [(np.uint64, words, 64 * words) for words in (4, 8, 16, MOST_WORDS)]
+    first = start
+    for dtype, words, longest in widths:
         end = max(first, int(np.searchsorted(sizes, longest, side="right")))
         groups = max(1, GROUP_CALL // max(1, symbols * words))
         step = groups * (LANE_BYTES // np.dtype(dtype).itemsize)
-        for start in range(first, end, step):
-            yield dtype, words, start, min(start + step, end)
+        for group in range(first, end, step):
+            yield dtype, words, group, min(group + step, end)
         first = end
     if first < len(sizes):
         yield np.uint64, 0, first, len(sizes)
 
 
-def split_calls(work: np.ndarray, enough: int, most: int) -> Iterator[tuple[int, int]]:
-    """Ranges of items for one call of a kernel; an item with too much work is alone.
-
-    >>> list(split_calls(np.array([5, 5, 5, 50, 1]), 10, 40))
-    [(0, 1), (1, 3), (3, 4), (4, 5)]
-    """
-    total = np.cumsum(work)
-    edges = {0, len(work), *(np.flatnonzero(np.diff(total // enough)) + 1).tolist()}
-    alone = np.flatnonzero(work > most)
-    edges.update(alone.tolist(), (alone + 1).tolist())
-    return pairwise(sorted(edges))
-
-
 def damerau_rows(
     texts: EncodedStrings,
     patterns: EncodedStrings,
-    kinds: int,
+    n_symbols: int,
     out: np.ndarray,
     *,
-    since: int = 0,
+    start: int = 0,
 ) -> None:
     """As ``unit_rows``, with unrestricted transpositions and without a limit."""
     sizes, heights = patterns.sizes(), texts.sizes()
-    numbers = np.zeros(kinds, np.int32)
-    for first in range(since, len(sizes), TABLE_LANES):
+    numbers = np.zeros(n_symbols, np.int32)
+    for first in range(start, len(sizes), TABLE_LANES):
         last = min(first + TABLE_LANES, len(sizes))
         width = int(sizes[last - 1])
         used = number_group(patterns, first, last, numbers)
@@ -279,16 +266,16 @@ def damerau_rows(
             )
             place_symbols(patterns, first, last, numbers, columns)
             work = np.where(slow, 1, heights * (width + 1))
-            for top, bottom in split_calls(work, GROUP_CALL, GROUP_CALL):
+            for top, bottom in call_ranges(work, GROUP_CALL, GROUP_CALL):
                 check_stop()
                 fill_damerau_group(
-                    texts, top, bottom, slow, group, LONGEST[dtype] + 1, out[:, first - since :]
+                    texts, top, bottom, slow, group, LONGEST[dtype] + 1, out[:, first - start :]
                 )
         numbers[patterns.codes[patterns.offsets[first] : patterns.offsets[last]]] = 0
         for i in np.flatnonzero(slow).tolist():
             for j in range(first, last):
                 a, b = texts.item(i).tolist(), patterns.item(j).tolist()
-                out[i, j - since] = pair_distance(a, b, "damerau")
+                out[i, j - start] = pair_distance(a, b, "damerau")
 
 
 def choose_integers(width: int, heights: np.ndarray, used: int) -> tuple[Any, np.ndarray]:
@@ -305,9 +292,9 @@ def choose_integers(width: int, heights: np.ndarray, used: int) -> tuple[Any, np
 
 
 @kernel
-def word_masks(pattern, kinds):
-    """(kinds, words): in which rows of the pattern each symbol stands."""
-    masks = np.zeros((kinds, (len(pattern) + 63) // 64), U)
+def word_masks(pattern, n_symbols):
+    """(n_symbols, words): in which rows of the pattern each symbol stands."""
+    masks = np.zeros((n_symbols, (len(pattern) + 63) // 64), U)
     for i in range(len(pattern)):
         masks[pattern[i], i >> 6] |= ONE << U(i & 63)
     return masks
@@ -375,7 +362,7 @@ def padding_marks(column, m):
 class LaneGroup(NamedTuple):
     """One pattern to a lane. All but ``state`` are zero between two groups."""
 
-    row_of: np.ndarray  # (kinds,) which row of the masks is a symbol's
+    row_of: np.ndarray  # (n_symbols,) which row of the masks is a symbol's
     masks: np.ndarray  # (rows, words, lanes) where each symbol stands; row 0 for the others
     ends: np.ndarray  # (words, lanes) which bits hold the pattern
     state: np.ndarray  # (words, 3 * lanes)
@@ -481,7 +468,10 @@ def read(texts, begin, end, row_of, masks, state, diagonal):
 
 @kernel
 def read_words(texts, begin, end, group, words, carry, transpose):
-    """The same for patterns of several words of 64 bits."""
+    """The same for patterns of several words of 64 bits.
+
+    A kernel apart from ``read``: one for both takes a third longer for patterns of one word.
+    """
     row_of, masks, _, state = group
     for w in range(words):
         state[w, :WORD_LANES], state[w, WORD_LANES:] = ~U(0), U(0)
@@ -566,7 +556,7 @@ class DamerauGroup(NamedTuple):
     """The patterns of a group and their table."""
 
     sizes: np.ndarray  # (lanes used,)
-    numbers: np.ndarray  # (kinds,) of the symbols, from 1; 0 for those of no pattern
+    numbers: np.ndarray  # (n_symbols,) of the symbols, from 1; 0 for those of no pattern
     columns: np.ndarray  # (width + 2, 4 * lanes)
     carry: np.ndarray  # (3 * lanes,)
 

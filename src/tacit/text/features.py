@@ -12,7 +12,7 @@
     punctuation   marks, one by one: punctuation:!
 
 Tokens are those of ``tokens``, in their original case. Features of a word are computed once for
-each distinct word of the block and multiplied by the counts of words, all in whole numbers, so
+each distinct word of the block and multiplied by the counts of words, all integers, so
 neither blocks nor engines can change a feature.
 
 These features overlap with the words and with each other. That suits classifiers that do not
@@ -29,7 +29,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import lru_cache
 from numbers import Integral
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -52,8 +51,8 @@ from tacit.text.term_counts import (
     check_limits,
     choose_terms,
     count_terms,
+    explain_pruned,
     no_terms,
-    why_pruned,
 )
 from tacit.text.terms import Terms, intern, word_grams
 from tacit.text.tokens import TokenRule, split, token_rule
@@ -89,32 +88,32 @@ class FeatureBlock(NamedTuple):
     """The features of a block."""
 
     capitals: np.ndarray  # (documents, 4 or 0) proportions
-    counts: BlockCounts | None  # of all other families, sorted by name
-    hashed: Any = None  # or their rows
+    learned: Any  # BlockCounts of all other families, sorted by name; or their hashed rows
 
 
 def collect(params: Families, block: Text) -> TermStats:
     """The features of a block, with counts and document frequencies."""
-    counts = read_features(params, block).counts
-    assert counts is not None  # hashed features are not collected
-    return counts.stats
+    return read_features(params, block).learned.stats
 
 
 def read_features(params: Families, block: Text) -> FeatureBlock:
     """The same, and the rows of the matrix."""
     words = intern(split(block, params.rule))
-    rows = as_rows(count_terms(BlockTerms(words, 0, 0, 0, Repairs())))
+    rows = count_rows(words)
     parts = [spread(rows, word_features(params, words.vocabulary))]
     if params.punctuation:
         marks = intern(split(block, MARKS))
-        each = as_rows(count_terms(BlockTerms(marks, 0, 0, 0, Repairs())))
-        parts.append(spread(each, map(mark_features, marks.vocabulary)))
+        features = (
+            [f"punctuation:{mark}" for mark in run if is_punctuation(mark)]
+            for run in marks.vocabulary
+        )
+        parts.append(spread(count_rows(marks), features))
     if params.bigrams:
         parts.append(bigrams(words, params.lowercase))
     names, matrix = join(parts)
     capitals = capital_proportions(rows, words.vocabulary, params.capitals)
     if params.hashed:
-        return FeatureBlock(capitals, None, matrix @ hash_table(names, params.hashed))
+        return FeatureBlock(capitals, matrix @ hash_table(names, params.hashed))
     return FeatureBlock(capitals, as_counts(matrix, names, words, block.repairs))
 
 
@@ -153,7 +152,7 @@ def shape_of(word: str) -> str:
 
 
 class Kinds(dict):
-    """X upper case, x lower case, o a letter without case, d a digit; others are their own."""
+    """X upper case, x lower case, o a letter without case, d a digit; others are themselves."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -170,10 +169,6 @@ class Kinds(dict):
 
 
 KINDS = Kinds()
-
-
-def mark_features(run: str) -> list[str]:
-    return [f"punctuation:{mark}" for mark in run if is_punctuation(mark)]
 
 
 @lru_cache(maxsize=2**16)
@@ -194,8 +189,8 @@ def spread(rows: sp.csr_array, features: Iterable[list[str]]) -> tuple[list[str]
     places: dict[str, int] = {}
     indices: list[int] = []
     indptr = [0]
-    for each in features:
-        indices.extend(places.setdefault(name, len(places)) for name in each)
+    for names in features:
+        indices.extend(places.setdefault(name, len(places)) for name in names)
         indptr.append(len(indices))
     ones = np.ones(len(indices), np.int64)
     table = sp.csr_array((ones, indices, indptr), shape=(rows.shape[1], len(places)))
@@ -224,12 +219,14 @@ def bigrams(words: Terms, lowercase: bool) -> tuple[list[str], sp.csr_array]:
         place = {word: i for i, word in enumerate(vocabulary)}
         new = np.array([place[word] for word in lowered], np.int32)
         words = Terms(vocabulary, new[words.streams], words.edges)
-    pairs = count_terms(BlockTerms(word_grams(words, 2, 2), 0, 0, 0, Repairs()))
-    return [f"bigram:{pair}" for pair in pairs.stats.vocabulary], as_rows(pairs)
+    pairs = word_grams(words, 2, 2)
+    return [f"bigram:{pair}" for pair in pairs.vocabulary], count_rows(pairs)
 
 
-def as_rows(counted: BlockCounts) -> sp.csr_array:
-    shape = (len(counted.indptr) - 1, len(counted.stats.vocabulary))
+def count_rows(terms: Terms) -> sp.csr_array:
+    """How often each document has each term."""
+    counted = count_terms(BlockTerms(terms, 0, 0, 0, Repairs()))
+    shape = (len(counted.indptr) - 1, len(terms.vocabulary))
     counts = counted.counts.astype(np.int64)
     return sp.csr_array((counts, counted.indices, counted.indptr), shape=shape)
 
@@ -361,12 +358,7 @@ class TextFeatures(Estimator):
         "prefixes": [Interval(Integral, 0, MOST_LETTERS, closed="both")],
         "suffixes": [Interval(Integral, 0, MOST_LETTERS, closed="both")],
         "rule": [str],
-        "max_df": "no_validation",  # these by check_limits
-        "min_df": "no_validation",
-        "max_features": "no_validation",
         "n_features": [Interval(Integral, 1, 2**31, closed="left"), None],
-        "dtype": "no_validation",  # checked in _after_load
-        "engine": "no_validation",
     }
     _file_types: ClassVar[dict] = {"vocabulary_": dict[str, int], "n_columns_": int}
     _file_optional = ("vocabulary_",)  # hashed features have none
@@ -403,7 +395,7 @@ class TextFeatures(Estimator):
         """Learn the features. Documents may be larger than memory."""
         params = self._begin(raw_documents)
         if self.n_features is None:
-            documents = self._documents(raw_documents)
+            documents = Documents.of(raw_documents)
             stats = no_terms()
             if documents.blocks:
                 stats = get_engine(self.engine).reduce(collect, params, documents)
@@ -415,7 +407,7 @@ class TextFeatures(Estimator):
         params = self._begin(raw_documents)
         blocks = self._read(params, raw_documents)
         if self.n_features is None:
-            self._learn(add_all([counts.stats for counts in learned_counts(blocks)])[0])
+            self._learn(add_all([block.learned.stats for block in blocks])[0])
         return self._matrix(blocks)
 
     def transform(self, raw_documents: Any) -> Any:
@@ -472,8 +464,8 @@ class TextFeatures(Estimator):
             raise ValueError("TextFeatures has every family switched off. Switch one on.")
 
     def _set_width(self, learned: int) -> None:
-        own = len(CAPITALS) if self.capitals else 0
-        self.n_columns_ = own + learned + bool(self.offset)
+        capitals = len(CAPITALS) if self.capitals else 0
+        self.n_columns_ = capitals + learned + bool(self.offset)
 
     def _learn(self, stats: TermStats) -> None:
         self.input_report_ = {"documents": stats.documents, **asdict(stats.repairs)}
@@ -491,26 +483,22 @@ class TextFeatures(Estimator):
             )
         keep = choose_terms(stats, self.min_df, self.max_df, self.max_features)
         if self._learns and not keep.any():
-            raise ValueError(why_pruned(stats, self))
+            raise ValueError(explain_pruned(stats, self))
         learned = words.take(keep)
         self.vocabulary_ = learned.numbered()
         self._set_width(len(learned))
 
-    def _documents(self, raw: Any) -> Documents:
-        return Documents.open(raw) if isinstance(raw, Path) else Documents.of(raw)
-
     def _read(self, params: Families, raw: Any) -> list[FeatureBlock]:
-        engine = get_engine(self.engine)
-        return list(engine.map(read_features, params, self._documents(raw)))
+        return list(get_engine(self.engine).map(read_features, params, Documents.of(raw)))
 
     def _matrix(self, blocks: list[FeatureBlock]) -> Any:
         if self.n_features is not None:
             empty = sp.csr_array((0, self.n_features), dtype=self.dtype)
-            learned = sp.vstack([empty, *(block.hashed for block in blocks)], format="csr")
+            learned = sp.vstack([empty, *(block.learned for block in blocks)], format="csr")
         else:
-            counts = learned_counts(blocks)
+            counts = [block.learned for block in blocks]
             known = Vocabulary.of_sorted(sorted(self.vocabulary_))
-            columns = (known.find(each.stats.vocabulary) for each in counts)
+            columns = (known.find(block.stats.vocabulary) for block in counts)
             engine = get_engine(self.engine)
             learned = assemble(counts, columns, len(known), self.dtype, engine)
         parts = [learned] if self._learns else []
@@ -533,7 +521,3 @@ class TextFeatures(Estimator):
         self._set_width(learned if self._learns else 0)
         if known != self.n_columns_:
             raise ValueError("n_columns_ is not the number of features.")
-
-
-def learned_counts(blocks: list[FeatureBlock]) -> list[BlockCounts]:
-    return [block.counts for block in blocks if block.counts is not None]

@@ -26,7 +26,7 @@ from tacit.text.vocabulary import Vocabulary, unite
 
 __all__ = [
     "BlockCounts", "BlockTerms", "TermStats", "add_all", "assemble", "count_terms", "no_terms",
-    "term_stats", "check_limits", "choose_terms", "why_empty", "why_pruned",
+    "term_stats", "check_limits", "choose_terms", "explain_empty", "explain_pruned",
 ]  # fmt: skip
 
 U = np.uint64
@@ -68,7 +68,7 @@ class BlockTerms(NamedTuple):
 
 
 class BlockCounts(NamedTuple):
-    """The counts of a block, as rows over its own vocabulary. Columns are sorted."""
+    """The counts of a block, as rows over the vocabulary of the block. Columns are sorted."""
 
     stats: TermStats
     indptr: np.ndarray  # int64
@@ -85,21 +85,21 @@ def no_terms() -> TermStats:
 def add_all(parts: Sequence[TermStats]) -> tuple[TermStats, list[np.ndarray]]:
     """The sum of many at once, and the places of each one's terms in it.
 
-    Counts are whole numbers and terms are sorted, so this equals adding two by two.
+    Counts are integers and terms are sorted, so this equals adding two by two.
     """
     if not parts:
         return no_terms(), []
-    union = unite([part.vocabulary for part in parts])
-    counts = np.zeros((2, len(union.vocabulary)), np.int64)
-    for part, places in zip(parts, union.places, strict=True):
-        counts[0, places] += part.counts
-        counts[1, places] += part.document_counts
+    vocabulary, places = unite([part.vocabulary for part in parts])
+    counts = np.zeros((2, len(vocabulary)), np.int64)
+    for part, place in zip(parts, places, strict=True):
+        counts[0, place] += part.counts
+        counts[1, place] += part.document_counts
     total = TermStats(
         sum(part.documents for part in parts), sum(part.wordless for part in parts),
         sum(part.tokens for part in parts), sum(part.stopped for part in parts),
-        sum((part.repairs for part in parts), Repairs()), union.vocabulary, *counts,
+        sum((part.repairs for part in parts), Repairs()), vocabulary, *counts,
     )  # fmt: skip
-    return total, union.places
+    return total, places
 
 
 def count_terms(block: BlockTerms, binary: bool = False) -> BlockCounts:
@@ -140,7 +140,7 @@ def assemble(
     dtype: Any,
     engine: Engine,
 ) -> Any:
-    """One CSR matrix of the blocks, given the columns of each one's terms (-1 for none)."""
+    """One CSR matrix of the blocks, from the columns of each one's terms (-1 for none)."""
     parts, row, first = [], 0, 0
     for block, columns in zip(blocks, columns_of, strict=True):
         last = first + int(block.stats.document_counts[columns >= 0].sum())
@@ -170,8 +170,7 @@ def choose_terms(
     Of equally frequent terms, ``max_features`` keeps those that sort first.
     """
     n, df = stats.documents, stats.document_counts
-    high = max_df if isinstance(max_df, Integral) else max_df * n
-    low = min_df if isinstance(min_df, Integral) else min_df * n
+    low, high = (as_count(limit, n) for limit in (min_df, max_df))
     if high < low:
         raise ValueError(
             f"max_df corresponds to < documents than min_df: max_df={max_df} is {high:g} of "
@@ -186,13 +185,18 @@ def choose_terms(
     return keep
 
 
+def as_count(limit: float, n: int) -> float:
+    """A number of documents, or a proportion of ``n`` of them, as a number."""
+    return limit if isinstance(limit, Integral) else limit * n  # type: ignore[return-value]
+
+
 def check_limits(estimator: Any) -> None:
     """ValueError for bounds that are out of range."""
     name = type(estimator).__name__
     for setting in ("min_df", "max_df"):
         value = getattr(estimator, setting)
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not (value >= 1 if whole else isinstance(value, float) and 0 <= value <= 1):
+        is_count = isinstance(value, Integral) and not isinstance(value, bool)
+        if not (value >= 1 if is_count else isinstance(value, float) and 0 <= value <= 1):
             raise ValueError(
                 f"{name}({setting}={value!r}) must be a number of documents (an int of at "
                 "least 1) or a proportion of them (a float from 0.0 to 1.0)."
@@ -204,7 +208,7 @@ def check_limits(estimator: Any) -> None:
         )
 
 
-def why_empty(stats: TermStats, estimator: Any) -> str:
+def explain_empty(stats: TermStats, estimator: Any) -> str:
     """The message for documents without a term, in numbers, and what to change."""
     n, repairs = stats.documents, stats.repairs
     if n == 0:
@@ -237,12 +241,11 @@ def why_empty(stats: TermStats, estimator: Any) -> str:
     )
 
 
-def why_pruned(stats: TermStats, estimator: Any) -> str:
+def explain_pruned(stats: TermStats, estimator: Any) -> str:
     """The message for pruning that leaves no term, in numbers, and what to change."""
     n, df = stats.documents, stats.document_counts
     min_df, max_df = estimator.min_df, estimator.max_df
-    low = min_df if isinstance(min_df, Integral) else min_df * n
-    high = max_df if isinstance(max_df, Integral) else max_df * n
+    low, high = (as_count(limit, n) for limit in (min_df, max_df))
     return (
         f"After pruning, no terms remain of {len(df):,} in {n:,} documents: "
         f"min_df={min_df} removes {np.count_nonzero(df < low):,} in fewer than {low:g} "

@@ -3,7 +3,7 @@
     words          ids that count the block's vocabulary in sorted order
     word n-grams   a term of n words is a pair, (the term of its first n - 1 words, its last
                    word); strings are written once for each distinct term, at the end
-    character n-grams   slices of text in lower case. "char" takes them from the whole document,
+    character n-grams   slices of text in lower case. "char" takes them from the document,
                    with runs of white space as one space; "char_wb" from each word, with a space
                    before and after it. Characters are code points, as in scikit-learn.
 
@@ -17,11 +17,13 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
+from tacit.core.string_array import offsets_of
 from tacit.data.text_block import Text
+from tacit.kernels.call_ranges import call_ranges
 from tacit.kernels.hashing import Interner, PairInterner, padded
 from tacit.text.characters import (
+    CALL_TEXT,
     SPACE,
-    call_ranges,
     compose,
     decode_at,
     encode_to,
@@ -80,17 +82,18 @@ def word_grams(terms: Terms, shortest: int, longest: int) -> Terms:
            [ 1,  3, -1]], dtype=int32)
     """
     ids, edges, v = terms.streams[0], terms.edges, len(terms.vocabulary)
-    room = np.repeat(edges[1:], np.diff(edges)) - np.arange(len(ids))  # words left from here
+    remaining = np.repeat(edges[1:], np.diff(edges)) - np.arange(
+        len(ids)
+    )  # words left from here
     levels = [Level(np.zeros(v, np.int64), np.arange(v, dtype=np.int32)[:, None], ids)]
     for n in range(2, longest + 1):
-        levels.append(longer(levels[-1], ids, np.flatnonzero(room >= n), n))
+        levels.append(longer(levels[-1], ids, np.flatnonzero(remaining >= n), n))
     places, total = number_tree(levels, shortest)
     lengths = np.diff(terms.vocabulary.offsets)
     sizes = np.empty(total, np.int64)
     for level, place in zip(levels[shortest - 1 :], places[shortest - 1 :], strict=True):
         sizes[place] = lengths[level.words].sum(axis=1) + level.words.shape[1] - 1
-    offsets = np.zeros(total + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = offsets_of(sizes)
     check_size(int(offsets[-1]))
     data = np.empty(offsets[-1], np.uint8)
     streams = np.full((longest - shortest + 1, len(ids)), -1, np.int32)
@@ -137,17 +140,15 @@ def number_tree(levels: list[Level], shortest: int) -> tuple[list[np.ndarray], i
     Those shorter than ``shortest`` take no place.
     """
     counted = [int(n + 1 >= shortest) for n in range(len(levels))]
-    sizes = [
-        np.full(len(level.parent), own) for level, own in zip(levels, counted, strict=True)
-    ]
+    sizes = [np.full(len(level.parent), n) for level, n in zip(levels, counted, strict=True)]
     for n in range(len(levels) - 1, 0, -1):  # subtrees, the root included
         below = np.bincount(levels[n].parent, sizes[n], minlength=len(sizes[n - 1]))
         sizes[n - 1] = sizes[n - 1] + below.astype(np.int64)
     places = [np.cumsum(sizes[0]) - sizes[0]]
     for n in range(1, len(levels)):
         parent, before = levels[n].parent, np.cumsum(sizes[n]) - sizes[n]
-        eldest = np.searchsorted(parent, parent)  # siblings are neighbors
-        places.append(places[-1][parent] + counted[n - 1] + before - before[eldest])
+        first_sibling = np.searchsorted(parent, parent)
+        places.append(places[-1][parent] + counted[n - 1] + before - before[first_sibling])
     return places, int(sizes[0].sum())
 
 
@@ -163,14 +164,14 @@ def char_grams(
     [' hi ', ' you', 'you ']
     """
     characters = plain_characters(lowercase)
-    text = compose(text, characters, lowercase).text
+    text, _ = compose(text, characters, lowercase)
     size = 2 * int((text.stops - text.starts + 1).sum())  # lower case and spaces take more
     buffer = padded(size)
     places, limit = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)
     edges = np.zeros(len(text) + 1, np.int64)
     write = write_words if by_word else write_text
     at = 0
-    for first, last in call_ranges(text):
+    for first, last in call_ranges(text.stops - text.starts, CALL_TEXT):
         check_stop()
         at = write(
             text.data, text.starts, text.stops, first, last, characters.codes, buffer, at,
@@ -195,7 +196,7 @@ def char_grams(
         check_size(distinct)
     vocabulary, rank = Vocabulary.of_slices(buffer, table.slices())
     stream = rank[np.concatenate([*ids, np.empty(0, np.int32)])].reshape(1, -1)
-    return Terms(vocabulary, stream, np.concatenate([[0], np.cumsum(counts)]))
+    return Terms(vocabulary, stream, offsets_of(counts))
 
 
 @kernel
@@ -303,7 +304,7 @@ def list_spans(
 ):  # fmt: skip
     """N-grams that begin at ``position`` and after it, about ``most`` of them.
 
-    A word shorter than every n counts once, whole.
+    A word shorter than every n is one n-gram.
     """
     k = 0
     while position < edges[-1] and k < most:

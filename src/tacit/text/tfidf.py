@@ -12,7 +12,7 @@ in document j and n_w(j) terms in that document, an entry becomes
             (n_t(j) + k1 (1 - b + b n_w(j) / mean n_w))
     notes   (n_t(j) / n_w(j)) / log(N / (1 + N_t))
 
-and rows are scaled to length one unless norm=None (which BM25 wants for its own scores).
+and rows are scaled to length one unless norm=None (for the scores of BM25).
 
 The last is the weight as the notes on word counts and matching print it. It divides by the
 logarithm, so that among the terms of a document the frequent ones weigh more, contrary to the
@@ -100,20 +100,22 @@ def update(
     return TfidfParams(idf.astype(dtype), stats.length / max(1, n), undefined)
 
 
-def weight_rows(rows: sp.csr_array, params: TfidfParams, how: "TfidfTransformer") -> None:
+def weight_rows(rows: sp.csr_array, params: TfidfParams, settings: "TfidfTransformer") -> None:
     """Counts become weights, in place."""
     data = rows.data
-    if how.weighting == "log" or how.sublinear_tf:
-        there = data > 0  # an entry of 0 stays one
-        data[:] = np.log(np.where(there, data, 1)) + there
-    elif how.weighting in ("notes", "bm25"):
+    if settings.weighting == "log" or settings.sublinear_tf:
+        positive = data > 0  # an entry of 0 stays one
+        data[:] = np.log(np.where(positive, data, 1)) + positive
+    elif settings.weighting in ("notes", "bm25"):
         lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), np.diff(rows.indptr))
-        if how.weighting == "notes":
+        if settings.weighting == "notes":
             np.divide(data, lengths, out=data, where=lengths > 0)
         else:
             relative = lengths / (params.mean_length or 1.0)
-            data *= (how.k1 + 1) / (data + how.k1 * (1 - how.b + how.b * relative))
-    if how.use_idf:
+            data *= (settings.k1 + 1) / (
+                data + settings.k1 * (1 - settings.b + settings.b * relative)
+            )
+    if settings.use_idf:
         data *= params.idf[rows.indices]
 
 
@@ -170,7 +172,6 @@ class TfidfTransformer(
         "weighting": [StrOptions(set(WEIGHTINGS))],
         "k1": [Interval(Real, 0, None, closed="left")],
         "b": [Interval(Real, 0, 1, closed="both")],
-        "engine": "no_validation",
     }
     _file_schema: ClassVar[dict] = {"idf_": ("n_features_in_",)}
     _file_optional = ("idf_",)

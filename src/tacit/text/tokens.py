@@ -24,8 +24,10 @@ import numpy as np
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
 from tacit.data.text_block import Text, text_of
+from tacit.kernels.call_ranges import call_ranges
 from tacit.kernels.hashing import padded
 from tacit.text.characters import (
+    CALL_TEXT,
     DROPPED,
     EMOJI,
     JOINER,
@@ -37,7 +39,6 @@ from tacit.text.characters import (
     RUN,
     WORD,
     Characters,
-    call_ranges,
     characters_of_class,
     characters_of_rule,
     compose,
@@ -75,6 +76,12 @@ class Spans(NamedTuple):
     begin: np.ndarray  # int32, one per token
     end: np.ndarray  # int32
     edges: np.ndarray  # int64, (documents + 1,): the tokens of each document
+
+    def strings(self) -> list[str]:
+        """The tokens as strings."""
+        raw = self.buffer.tobytes()
+        edges = zip(self.begin.tolist(), self.end.tolist(), strict=True)
+        return [raw[i:j].decode("utf-8") for i, j in edges]
 
 
 def tokenize(
@@ -119,11 +126,8 @@ def tokenize(
             "For many documents, use CountVectorizer or call it for each."
         )
     spans = split(text_of([text]), token_rule(rule, lowercase, min_length))
-    raw = spans.buffer.tobytes()
-    edges = zip(spans.begin.tolist(), spans.end.tolist(), strict=True)
-    words = [raw[i:j].decode("utf-8") for i, j in edges]
     left_out = frozenset(stop_words)
-    return [w for w in words if w not in left_out and (numbers or not is_number(w))]
+    return [w for w in spans.strings() if w not in left_out and (numbers or not is_number(w))]
 
 
 def token_rule(rule: str, lowercase: bool, min_length: int | None) -> TokenRule:
@@ -149,18 +153,17 @@ def is_number(word: str) -> bool:
 def split(text: Text, rule: TokenRule) -> Spans:
     """Find the words of every document."""
     characters = rule.characters()
-    composed = compose(text, characters, rule.lowercase)
-    text = composed.text
+    text, is_ascii = compose(text, characters, rule.lowercase)
     n, size = len(text), int((text.stops - text.starts).sum())
     # Lower case may take a byte more.
-    buffer = padded(size if composed.plain else size + size // 2)
+    buffer = padded(size if is_ascii.all() else size + size // 2)
     begin, end = np.empty(size // 2 + n + 2, np.int32), np.empty(size // 2 + n + 2, np.int32)
     edges = np.zeros(n + 1, np.int64)
-    fast = composed.ascii & characters.simple  # these documents take the ASCII kernel
+    fast = is_ascii & characters.simple  # these documents take the ASCII kernel
     at = 0
     data = text.data.view()
     data.flags.writeable = False  # as in mapped files: one kernel for both
-    for first, last in call_ranges(text):
+    for first, last in call_ranges(text.stops - text.starts, CALL_TEXT):
         check_stop()
         at = split_documents(
             data, text.starts, text.stops, first, last, characters.codes,

@@ -24,7 +24,7 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
-from tacit.text.edit_costs import EditCosts
+from tacit.text.edit_costs import START, EditCosts
 from tacit.text.edit_distance import encode_with_costs
 from tacit.text.edit_kernels import CALL_WORK
 
@@ -62,19 +62,21 @@ def tree_edit_distance(a: Any, b: Any, *, costs: EditCosts | None = None) -> flo
     """
     check_costs(costs)
     left, right = flatten(a, "a"), flatten(b, "b")
-    (source, target, row_of), tables = encode_with_costs(left.labels, right.labels, costs)
-    delete, insert = tables.delete[0, row_of[source]], tables.insert[0, row_of[target]]
-    if len(source) == 0 or len(target) == 0:
+    pair, tables = encode_with_costs(left.labels, right.labels, costs)
+    delete = tables.delete[START, pair.source_rows]
+    insert = tables.insert[START, pair.target_rows]
+    if not (left.labels and right.labels):
         total = float(delete.sum() + insert.sum())
     else:
         backward = left.work(True) * right.work(True) < left.work(False) * right.work(False)
         order, other = left.order(backward), right.order(backward)
         dtype = np.int32 if costs is None else np.float64
-        prices = Prices(
-            source[order], target[other], delete[order].astype(dtype),
-            insert[other].astype(dtype), tables.substitute.astype(dtype), row_of,
+        nodes = NodeCosts(
+            pair.source[order], pair.source_rows[order], pair.target[other],
+            pair.target_rows[other], delete[order].astype(dtype), insert[other].astype(dtype),
+            tables.substitute.astype(dtype),
         )  # fmt: skip
-        total = fill_tables(left.leaves(backward), right.leaves(backward), prices)
+        total = fill_tables(left.leaves(backward), right.leaves(backward), nodes)
     return total if costs is not None else int(total)
 
 
@@ -106,33 +108,34 @@ class Tree(NamedTuple):
         return int((roots - leaves[roots] + 1).sum())
 
 
-class Prices(NamedTuple):
-    """Labels and costs of the nodes, in post-order."""
+class NodeCosts(NamedTuple):
+    """Labels of the nodes as numbers, in post-order, and what it costs to edit them."""
 
-    source: np.ndarray  # (n,) label numbers
+    source: np.ndarray  # (n,)
+    source_rows: np.ndarray  # (n,) in ``substitute``
     target: np.ndarray  # (m,)
+    target_rows: np.ndarray
     delete: np.ndarray  # (n,)
     insert: np.ndarray  # (m,)
-    substitute: np.ndarray  # by rows of the table
-    row_of: np.ndarray  # the row of every label number
+    substitute: np.ndarray
 
 
-def fill_tables(a: np.ndarray, b: np.ndarray, prices: Prices) -> float:
-    """The distance of two trees, given the first leaves of their nodes in post-order."""
+def fill_tables(a: np.ndarray, b: np.ndarray, nodes: NodeCosts) -> float:
+    """The distance of two trees from the first leaves of their nodes, in post-order."""
     n, m = len(a), len(b)
-    size = 2 * (n + 1) * (m + 1) * prices.delete.itemsize
+    size = 2 * (n + 1) * (m + 1) * nodes.delete.itemsize
     if size > MOST_BYTES:
         raise ValueError(
             f"Trees of {n:,} and {m:,} nodes need {size / 2**30:,.1f} GiB of memory, but "
             f"{MOST_BYTES / 2**30:.0f} is the most. Compare subtrees instead."
         )
-    trees = np.zeros((n, m), prices.delete.dtype)
-    forests = np.empty((n + 1, m + 1), prices.delete.dtype)
+    trees = np.zeros((n, m), nodes.delete.dtype)
+    forests = np.empty((n + 1, m + 1), nodes.delete.dtype)
     roots, others = key_roots(a), key_roots(b)
     state = np.zeros(2, np.int64)  # pair of key roots, rows of its table done
     while state[0] < len(roots) * len(others):
         check_stop()
-        advance(a, b, roots, others, prices, trees, forests, CALL_WORK, state)
+        advance(a, b, roots, others, nodes, trees, forests, CALL_WORK, state)
     return float(trees[-1, -1])
 
 
@@ -154,7 +157,7 @@ def flatten(tree: Any, name: str) -> Tree:
     """A tree as arrays."""
     if tree is None:
         return Tree([], np.empty(0, np.int64), np.empty(0, np.int64))
-    labels, depths = read_brackets(tree) if isinstance(tree, str) else walk(tree, name)
+    labels, depths = read_brackets(tree) if isinstance(tree, str) else read_tuples(tree, name)
     sizes = [1] * len(labels)
     path: list[int] = []  # nodes above the present one
     for i, depth in enumerate(depths):
@@ -167,7 +170,7 @@ def flatten(tree: Any, name: str) -> Tree:
     return Tree(labels, np.array(depths, np.int64), np.array(sizes, np.int64))
 
 
-def walk(tree: Any, name: str) -> tuple[list[Hashable], list[int]]:
+def read_tuples(tree: Any, name: str) -> tuple[list[Hashable], list[int]]:
     """Labels and depths of nested tuples."""
     labels: list[Hashable] = []
     depths: list[int] = []
@@ -251,14 +254,14 @@ def check_costs(costs: EditCosts | None) -> None:
 
 
 @kernel
-def advance(a, b, roots, others, prices, trees, forests, budget, state):
+def advance(a, b, roots, others, nodes, trees, forests, budget, state):
     """Continue with the tables of all pairs of key roots, for about ``budget`` cells.
 
     forests[x, y]   distance of the first x nodes to the first y, counted from the key roots'
                     leaves
     trees[x, y]     distance of the subtrees of nodes x and y
     """
-    source, target, delete, insert, substitute, row_of = prices
+    source, source_rows, target, target_rows, delete, insert, substitute = nodes
     pair, row, cells = state[0], state[1], 0
     while pair < len(roots) * len(others) and cells < budget:
         i, j = roots[pair // len(others)], others[pair % len(others)]
@@ -273,21 +276,21 @@ def advance(a, b, roots, others, prices, trees, forests, budget, state):
         for x in range(row, height):
             node = low + x
             above, line, known = forests[x], forests[x + 1], trees[node]
-            apart = forests[a[node] - low]  # the forest before the node's subtree
-            whole, drop, label = a[node] == low, delete[node], source[node]
-            prices_of = substitute[row_of[label]]
+            before = forests[a[node] - low]  # the forest before the node's subtree
+            is_tree, drop, label = a[node] == low, delete[node], source[node]
+            relabel = substitute[source_rows[node]]
             line[0] = above[0] + drop
             for y in range(width):
                 other = left + y
                 best = min(above[y + 1] + drop, line[y] + insert[other])
-                if whole and b[other] == left:
+                if is_tree and b[other] == left:
                     change = above[y]
                     if target[other] != label:
-                        change += prices_of[row_of[target[other]]]
+                        change += relabel[target_rows[other]]
                     best = min(best, change)
                     known[other] = best
                 else:
-                    best = min(best, apart[b[other] - left] + known[other])
+                    best = min(best, before[b[other] - left] + known[other])
                 line[y + 1] = best
         cells += (height - row) * width
         row = height

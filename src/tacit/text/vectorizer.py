@@ -169,7 +169,7 @@ class PythonAnalyzer:
     def __call__(self, document: Any) -> list[str]:
         text = self.preprocess(self.decode(document))
         if self.kind == "char":
-            return self._count(list(char_slices(collapse(text), *self.ngrams)))
+            return self._count(list(char_slices(LONG_SPACE.sub(" ", text), *self.ngrams)))
         if self.kind == "char_wb":
             words = text.split()
             return self._count([g for w in words for g in padded_slices(w, *self.ngrams)])
@@ -228,11 +228,6 @@ def padded_slices(word: str, shortest: int, longest: int):
     yield from char_slices(word, shortest, longest)
 
 
-def collapse(text: str) -> str:
-    """Two white spaces or more become one space; a single one stays."""
-    return LONG_SPACE.sub(" ", text)
-
-
 def refuse_string(raw: Any) -> None:
     """ValueError for one document in place of many."""
     if isinstance(raw, str | bytes):
@@ -252,7 +247,7 @@ class Vectorizer(Estimator):
     """Base of the vectorizers: their settings, and the analysis that follows from them."""
 
     _takes_text: ClassVar[bool] = True
-    # Applied to models that come from files; fit has messages of its own.
+    # Applied to models that come from files; fit has other messages.
     _parameter_constraints: ClassVar[dict] = {
         "input": [StrOptions({"content"})],  # a stranger's model must not open files
         "encoding": [str],
@@ -270,8 +265,6 @@ class Vectorizer(Estimator):
         "numbers": ["boolean"],
         "time_limit": [Interval(Real, 0, LONGEST_WAIT, closed="neither")],
         "binary": ["boolean"],
-        "dtype": "no_validation",  # checked below
-        "engine": "no_validation",
     }
     # raw_documents has nothing to do with metadata routing
     __metadata_request__fit: ClassVar[dict] = {"raw_documents": "$UNUSED$"}
@@ -304,7 +297,11 @@ class Vectorizer(Estimator):
         """A function that prepares a text for the tokenizer."""
         if self.preprocessor is not None:
             return self.preprocessor
-        return partial(preprocess, lowercase=bool(self.lowercase), strip=self._strip())
+        named = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode, None: None}
+        strip = self.strip_accents
+        if not callable(strip):
+            strip = named[strip]
+        return partial(preprocess, lowercase=bool(self.lowercase), strip=strip)
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
         """A function that splits a preprocessed text into tokens."""
@@ -396,10 +393,6 @@ class Vectorizer(Estimator):
     def _decoder(self) -> "Decoder":
         return Decoder(self.input, self.encoding, self.decode_error)
 
-    def _strip(self) -> Callable[[str], str] | None:
-        named = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode, None: None}
-        return self.strip_accents if callable(self.strip_accents) else named[self.strip_accents]
-
     def _stop_words(self) -> frozenset[str] | None:
         return self.get_stop_words() if self.analyzer == "word" else None
 
@@ -462,26 +455,20 @@ class Vectorizer(Estimator):
     def _documents(self, raw: Any) -> Documents:
         """The documents as blocks."""
         refuse_string(raw)
-        if isinstance(raw, Documents):
-            return raw
-        if isinstance(raw, Path):
-            return Documents.open(raw)
+        if isinstance(raw, Documents | Path):
+            return Documents.of(raw)
         if not isinstance(raw, Iterable):
             raise TypeError(
                 f"{type(self).__name__} takes an iterable of documents, but got "
                 f"{type(raw).__name__}. Give a list of str, or Documents."
             )
-        if self._reads_objects():
+        if callable(self.analyzer) or self.preprocessor is not None:  # they may take any object
             items = list(raw)
             parts = (items[i : i + OBJECTS] for i in range(0, len(items), OBJECTS))
             return Documents(tuple(map(ObjectRows, parts)), len(items))
         if self.input != "content":
             raw = map(self._decoder().read, raw)
         return Documents.of(raw, encoding=self.encoding, errors=self.decode_error)
-
-    def _reads_objects(self) -> bool:
-        """Whether user code gets the documents as they are."""
-        return callable(self.analyzer) or self.preprocessor is not None
 
     def _engine(self) -> Engine:
         engine = get_engine(self.engine)

@@ -8,16 +8,16 @@ comparison ends there.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tacit.core.kernel import kernel
-from tacit.core.string_array import StringArray
+from tacit.core.string_array import StringArray, offsets_of
 from tacit.data.text_block import LARGEST
 from tacit.kernels.hashing import Slices
 
-__all__ = ["Union", "Vocabulary", "check_vocabulary", "has_capital", "unite"]
+__all__ = ["Vocabulary", "check_vocabulary", "has_capital", "unite"]
 
 U = np.uint64
 
@@ -60,9 +60,8 @@ class Vocabulary:
         """Distinct slices of a buffer, sorted; and the place that each of them got."""
         keys = leading_bytes(buffer, slices.begin, slices.length)
         order = np.argsort(keys)
-        settle_ties(buffer, slices.begin, slices.length, keys, order)
-        offsets = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(slices.length[order], out=offsets[1:])
+        sort_ties(buffer, slices.begin, slices.length, keys, order)
+        offsets = offsets_of(slices.length[order])
         data = gather(buffer, slices.begin[order], offsets)
         rank = np.empty(len(order), np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
@@ -95,10 +94,9 @@ class Vocabulary:
     def take(self, keep: np.ndarray) -> "Vocabulary":
         """The strings at sorted places, or where a mask is True."""
         places = np.flatnonzero(keep) if keep.dtype == np.bool_ else keep
-        offsets = np.zeros(len(places) + 1, np.int64)
-        np.cumsum(np.diff(self.offsets)[places], out=offsets[1:])
-        data = gather(self.data, self.offsets[places], offsets)
-        return Vocabulary(data, offsets, self.keys[places])
+        begin = self.offsets[places]
+        offsets = offsets_of(self.offsets[places + 1] - begin)
+        return Vocabulary(gather(self.data, begin, offsets), offsets, self.keys[places])
 
     def find(self, other: "Vocabulary") -> np.ndarray:
         """Where the strings of another vocabulary are in this one; -1 where they are not."""
@@ -114,33 +112,27 @@ class Vocabulary:
         return mask
 
 
-class Union(NamedTuple):
-    """Many vocabularies in one, and where the strings of each went."""
+def unite(parts: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarray]]:
+    """The strings of all, and the index of each part's strings among them, int32.
 
-    vocabulary: Vocabulary
-    places: list[np.ndarray]  # int32
-
-
-def unite(parts: Sequence[Vocabulary]) -> Union:
-    """The strings of all.
-
-    >>> union = unite([Vocabulary.of(["b", "d"]), Vocabulary.of(["a", "b"])])
-    >>> list(union.vocabulary), union.places
+    >>> vocabulary, places = unite([Vocabulary.of(["b", "d"]), Vocabulary.of(["a", "b"])])
+    >>> list(vocabulary), places
     (['a', 'b', 'd'], [array([1, 2], dtype=int32), array([0, 1], dtype=int32)])
     """
+    if not parts:
+        return Vocabulary.of([]), []
     check_size(sum(len(part.data) for part in parts))
     data = np.concatenate([part.data for part in parts])
     length = np.concatenate([np.diff(part.offsets) for part in parts])
     begin = np.cumsum(length) - length
     keys = np.concatenate([part.keys for part in parts])
     order = np.argsort(keys, kind="stable")  # quick on sorted runs
-    settle_ties(data, begin, length, keys, order)
+    sort_ties(data, begin, length, keys, order)
     place, first = number_distinct(data, begin, length, keys, order)
-    offsets = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(length[first], out=offsets[1:])
+    offsets = offsets_of(length[first])
     vocabulary = Vocabulary(gather(data, begin[first], offsets), offsets, keys[first])
     edges = np.cumsum([len(part) for part in parts])[:-1]
-    return Union(vocabulary, np.split(place, edges))
+    return vocabulary, np.split(place, edges)
 
 
 def check_size(size: int) -> None:
@@ -217,8 +209,8 @@ def compare(a, a_begin, a_length, b, b_begin, b_length):
 
 
 @kernel
-def settle_ties(buffer, begin, length, keys, order):
-    """Sort the strings that share their first eight bytes, which keys alone cannot."""
+def sort_ties(buffer, begin, length, keys, order):
+    """Sort the strings whose first eight bytes are equal, which keys alone cannot."""
     spare = np.empty(len(order), order.dtype)
     first = 0
     while first < len(order):
@@ -288,10 +280,10 @@ def gather(data, begin, offsets):
 
 @kernel
 def find_from(first, a, a_offsets, a_keys, b, b_offsets, b_keys):
-    """Where the strings of b are in a, given the first place of each one's key."""
+    """Where the strings of b are in a, from the first place of each one's key."""
     out, lengths, i = np.full(len(b_keys), -1, np.int32), np.diff(b_offsets), 0
     for j in range(len(b_keys)):
-        i = max(i, first[j])  # forward only, where many share a key
+        i = max(i, first[j])  # forward only, where many have one key
         while i < len(a_keys) and a_keys[i] == b_keys[j]:
             length = a_offsets[i + 1] - a_offsets[i]
             order = compare(a, a_offsets[i], length, b, b_offsets[j], lengths[j])
