@@ -125,8 +125,8 @@ def mark_points(
     palette: Sequence[str],
 ) -> None:
     """Draw labeled rings around the knee and the choice."""
-    marks = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
-    marks.pop(None, None)
+    texts = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
+    marks = {k: text for k, text in texts.items() if k is not None}
     crowded = max(marks, default=0) - min(marks, default=0) < 0.25 * (ks[-1] - ks[0])
     for k, name in marks.items():
         at = float(values[np.flatnonzero(ks == k)[0]])
