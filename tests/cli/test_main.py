@@ -18,7 +18,7 @@ from tacit.core import Dask, DataError, Locked, ModelFileError, PartialInput, Se
 
 @pytest.fixture
 def fails(monkeypatch, tacit):
-    """Run a command that raises the given error, and look at what comes out."""
+    """Run a command that raises an error, and check its output."""
 
     def run(error, *arguments):
         @click.command()
@@ -242,8 +242,9 @@ def test_results_that_cannot_be_written_are_code_6():
 def all_commands(command, context):
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            yield from all_commands(found, click.Context(found, info_name=name, parent=context))
+            subcommand = command.get_command(context, name)
+            inner = click.Context(subcommand, info_name=name, parent=context)
+            yield from all_commands(subcommand, inner)
     yield context.command_path, context
 
 

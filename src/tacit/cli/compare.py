@@ -1,5 +1,6 @@
 """``tacit compare A B``: the agreement of two groupings of the same rows."""
 
+import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.data.label_files import LabelTable
+    from tacit.measure.labels import Codes
 
 __all__ = ["compare"]
 
@@ -176,34 +178,28 @@ def table_of(truth: list[str], groups: list[str]) -> dict[str, Any]:
 
     a, b = two_labelings(truth, groups, name="compare")
     counts = contingency(a, b).toarray()
-    names_a, names_b = natural(a.names), natural(b.names)
-    down = np.lexsort([names_a, -a.counts])
     rows, columns = linear_sum_assignment(counts, maximize=True)
     partner = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if counts[i, j]}
-    paired = [partner[i] for i in down.tolist() if i in partner]
-    unpaired = {*range(len(b.names))} - {*paired}
-    across = np.array(paired + sorted(unpaired, key=lambda j: (-b.counts[j], names_b[j])))
-    matched = {str(a.names[i]): str(b.names[partner[i]]) for i in down.tolist() if i in partner}
+    down = by_size(a)
+    paired = {partner[i]: None for i in down if i in partner}
+    across = [*paired, *(j for j in by_size(b) if j not in paired)]
     return {
         "labels_a": [str(a.names[i]) for i in down],
         "labels_b": [str(b.names[j]) for j in across],
         "table": counts[np.ix_(down, across)].tolist(),
-        "matched": matched,
+        "matched": {str(a.names[i]): str(b.names[partner[i]]) for i in down if i in partner},
     }
 
 
-def natural(names: Any) -> Any:
-    """Ranks of labels in natural order: 2 before 10."""
-    import numpy as np
+def by_size(labels: "Codes") -> list[int]:
+    """The indices of labels, the most frequent first, equals in natural order: 2 before 10."""
 
-    def by_number(i: int) -> tuple:
-        text = str(names[i])
-        return (0, int(text), "") if text.lstrip("-").isdecimal() else (1, 0, text)
+    def key(i: int) -> tuple:
+        text = str(labels.names[i])
+        is_number = re.fullmatch(r"-?\d+", text)
+        return (-labels.counts[i], *((0, int(text), "") if is_number else (1, 0, text)))
 
-    order = sorted(range(len(names)), key=by_number)
-    ranks = np.empty(len(names), np.int64)
-    ranks[order] = np.arange(len(names))
-    return ranks
+    return sorted(range(len(labels.names)), key=key)
 
 
 # --- Printing ---

@@ -87,10 +87,12 @@ def clean_documents(documents: "Documents", wanted: bool) -> "Documents":
 
 def refuse_unused(path: str, documents: "Documents") -> None:
     """Refuse options that do not apply to the kind of input."""
-    if click.get_current_context(silent=True) is None:
+    context = click.get_current_context(silent=True)
+    if context is None:
         return  # called from Python
     is_folder = path != "-" and Path(path).is_dir()
-    kind = None if is_folder else format_of(path)
+    suffix = "" if is_folder else Path(re.sub(r"\.(gz|zst)$", "", path)).suffix
+    kind = context.params.get("format") or suffix.lower().removeprefix(".")
     what = "a folder of text files" if is_folder else "text with one document per line"
     if documents.report.text_column is None:
         refuse_options(
@@ -112,12 +114,6 @@ def refuse_unused(path: str, documents: "Documents") -> None:
         refuse_options(["encoding", "errors"], why)
     if kind in ("csv", "tsv", "parquet"):
         refuse_options(["duplicate_keys"], f"is for JSON, but {path} is not. Leave it out.")
-
-
-def format_of(path: str) -> str:
-    """The format of a file of documents: that of --format, or of its name."""
-    option = click.get_current_context().params.get("format")
-    return option or Path(re.sub(r"\.(gz|zst)$", "", path)).suffix.lower().removeprefix(".")
 
 
 def check_exists(path: str) -> None:

@@ -19,7 +19,6 @@ __all__ = ["model"]
 WIDE = 72  # characters of a value shown
 MEASURED = 16  # arrays with their minimum, mean and maximum
 MOST_VALUES = 2**26  # of such an array
-STEP = 2**20
 PIECES = (".bytes", ".offsets", ".indices", ".indptr")  # of strings and sparse matrices
 
 
@@ -71,14 +70,9 @@ def measure(file: str, description: "Description") -> dict[str, dict[str, float]
 def range_of(array: "np.ndarray") -> dict[str, float]:
     import numpy as np
 
-    flat = array.reshape(-1)
-    low, high, total = math.inf, -math.inf, 0.0
     with np.errstate(all="ignore"):  # a file may hold anything
-        for start in range(0, len(flat), STEP):
-            values = flat[start : start + STEP].astype(np.float64)
-            low, high = np.minimum(low, values.min()), np.maximum(high, values.max())
-            total += float(values.sum())
-    return {"min": float(low), "mean": total / len(flat), "max": float(high)}
+        mean = array.mean(dtype=np.float64)
+        return {"min": float(array.min()), "mean": float(mean), "max": float(array.max())}
 
 
 def tidy(value: Any) -> Any:
