@@ -85,7 +85,7 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     from tacit import neural as networks
     from tacit.core.checkpoint import Checkpoint
 
-    network = getattr(networks, KINDS[kind])  # an error if the extra is missing
+    network = getattr(networks, KINDS[kind])  # before the rows are read: jax may be missing
     opened = inputs.read_number_file(file, table)
     rows = opened.values
     params = parameters(kind, rows, settings)

@@ -120,12 +120,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set that can be loaded.
-
-    ``here`` says whether its files are in the folder that TACIT_DATA names. ``sha256`` is the
-    checksum of the files that the figures of the documentation were measured on, see
-    ``checksum_of``.
-    """
+    """A data set that can be loaded; ``here`` if its files are in the folder of TACIT_DATA."""
 
     name: str
     about: str
@@ -137,7 +132,8 @@ class Entry:
 
     @property
     def sha256(self) -> str:
-        """The checksum of the files that our figures were measured on."""
+        """The ``checksum_of`` the files on which the figures of the documentation were
+        measured."""
         return CHECKSUMS[self.name]
 
     @property
