@@ -115,34 +115,27 @@ def with_options(*options: Any) -> Callable[[F], F]:
     return decorate
 
 
-# The sections of the help of a command, after its own options.
-SECTIONS = {
-    "Input options": {
-        "--text", "--id", "--format", "--encoding", "--allow-partial", "--errors",
-        "--duplicate-ids", "--duplicate-keys", "--max-document", "--oversize", "--follow-links",
-        "--columns", "--header",
-    },
-    "General options": {
-        "--seed", "--engine", "--workers", "--memory", "--json", "--quiet", "--debug", "--help",
-    },
-}  # fmt: skip
-
-
 class Command(click.Command):
     """A command whose help lists the options of many commands last, and has N where click
     writes INTEGER RANGE."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         numbers = (click.types.IntParamType, click.types.FloatParamType)
-        sections: dict[str, list] = {title: [] for title in ("Options", *SECTIONS)}
+        input_names = {*DocumentOptions._fields, *TableOptions._fields} - {"memory"}
+        general = ("--memory", "--debug", "--help")
+        sections: dict[str, list] = {"Options": [], "Input options": [], "General options": []}
         for option in self.get_params(ctx):
             if not isinstance(option, click.Option):
                 continue
             if isinstance(option.type, numbers) and option.metavar is None:
                 option.metavar = "N"
-            titles = (title for title, names in SECTIONS.items() if names & {*option.opts})
+            title = "Options"
+            if option.name in input_names:
+                title = "Input options"
+            elif option.name in RunOptions._fields or option.opts[-1] in general:
+                title = "General options"
             if record := option.get_help_record(ctx):
-                sections[next(titles, "Options")].append(record)
+                sections[title].append(record)
         for title, records in sections.items():
             if records:
                 with formatter.section(title):

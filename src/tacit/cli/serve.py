@@ -1,8 +1,8 @@
 """``tacit serve``: a project in the browser."""
 
+import socket
 import threading
 import webbrowser
-from typing import Any
 
 import click
 
@@ -33,13 +33,13 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
     130.
     """
     check_exists(project)
-    from tacit.explore.server.app import bound_socket, run_server
+    from tacit.explore.server.app import run_server
     from tacit.explore.server.security import Access, is_loopback
     from tacit.explore.server.state import ServerState
 
     state = ServerState(project)
     try:
-        listening = listen(bound_socket, host, port)
+        listening = listen(host, port)
     except BaseException:
         state.close()
         raise
@@ -58,8 +58,9 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
         click.echo(access.address)
         note(f"{clean(project)} is open at this address. Ctrl-C stops the server.")
         if not no_browser:
-            address = (access.once_address,)
-            threading.Thread(target=webbrowser.open, args=address, daemon=True).start()
+            threading.Thread(
+                target=webbrowser.open, args=(access.once_address,), daemon=True
+            ).start()
 
     with patience(signals=3):  # the server ends its connections and jobs
         code = run_server(state, access, listening, ready)
@@ -68,8 +69,10 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
         raise click.exceptions.Exit(code)
 
 
-def listen(bound_socket: Any, host: str, port: int) -> Any:
+def listen(host: str, port: int) -> socket.socket:
     """A listening socket, or a usage error."""
+    from tacit.explore.server.app import bound_socket
+
     try:
         return bound_socket(host, port)
     except OverflowError:
