@@ -196,12 +196,12 @@ def split_by_author(
 
     disputed = [each for each in texts if each.author is None]
     named = set()
-    for place in who:
-        more = read_texts(place, documents)
+    for who_path in who:
+        more = read_texts(who_path, documents)
         if not any(WORD.search(each.text) for each in more):
-            raise DataError("there is no word in it. Give a text.", file=place)
+            raise DataError("there is no word in it. Give a text.", file=who_path)
         disputed += more
-        named.add(Path(place).resolve())
+        named.add(Path(who_path).resolve())
     known = [
         each for each in texts
         if each.author is not None and (Path(path) / each.name).resolve() not in named
@@ -220,14 +220,14 @@ def split_by_author(
     return known, disputed
 
 
-def read_texts(place: str, documents: DocumentOptions) -> list[Text]:
+def read_texts(path: str, documents: DocumentOptions) -> list[Text]:
     """The texts of a file, a folder or a table, without authors."""
-    target = Path(place)
-    is_table = any(suffix.lower() in TABLES for suffix in target.suffixes[-2:])
-    if place == "-" or (target.is_file() and not is_table):
-        name = "standard input" if place == "-" else target.name
-        return [Text(name, None, inputs.read_text(place))]
-    source = inputs.open_documents(place, documents)
+    file = Path(path)
+    is_table = any(suffix.lower() in TABLES for suffix in file.suffixes[-2:])
+    if path == "-" or (file.is_file() and not is_table):
+        name = "standard input" if path == "-" else file.name
+        return [Text(name, None, inputs.read_text(path))]
+    source = inputs.open_documents(path, documents)
     return [Text(str(n), None, t) for n, t in zip(source.ids, source.texts(), strict=True)]
 
 

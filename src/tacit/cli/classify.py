@@ -260,8 +260,8 @@ def make_features(
 
 
 def open_classifier(file: str) -> "TextClassifier":
-    wanted, command = "a classifier of documents", "tacit classify train PATH --out MODEL"
-    return inputs.open_model(file, ["classifier_", "counter_"], wanted, command)
+    expected, command = "a classifier of documents", "tacit classify train PATH --out MODEL"
+    return inputs.open_model(file, ["classifier_", "counter_"], expected, command)
 
 
 def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:

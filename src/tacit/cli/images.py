@@ -75,7 +75,7 @@ def images(
     tried = sorted({min(rank, most) for rank in ranks})
     if max(ranks) > most:
         output.note(f"{n:,} images have at most {most:,} components; the ranks are {tried}.")
-    place = None if near is None else stack.find(near)
+    index = None if near is None else stack.find(near)
     mixed = None if combine is None else stack.combine(combine)
     model = PCA(tried[-1], random_state=run.seed, engine=run.engine).fit(stack.rows)
     points = np.asarray(model.transform(stack.rows), np.float64)
@@ -88,12 +88,12 @@ def images(
         for rank in tried:
             accuracy = nearest_neighbor_accuracy(points[:, :rank], stack.labels)
             answer["ranks"][str(rank)]["recognized"] = accuracy
-    nearest = [] if place is None else neighbors(points, place, top)
-    if place is not None:
+    nearest = [] if index is None else neighbors(points, index, top)
+    if index is not None:
         answer["near"] = [{"image": stack.names[i], "distance": d} for i, d in nearest]
     if folder is not None:
         answer["files"] = write_results(
-            folder, stack, model, points, errors, tried, place, nearest, mixed
+            folder, stack, model, points, errors, tried, index, nearest, mixed
         )
     if run.as_json:
         output.print_json(answer)
@@ -110,12 +110,12 @@ def make_folder(out: str) -> Path:
     return folder
 
 
-def neighbors(points: "np.ndarray", place: int, top: int) -> list[tuple[int, float]]:
+def neighbors(points: "np.ndarray", index: int, top: int) -> list[tuple[int, float]]:
     """The nearest other images and their distances; ties go to the first."""
     import numpy as np
 
-    distances = np.sqrt(((points - points[place]) ** 2).sum(axis=1))
-    order = [int(i) for i in np.argsort(distances, kind="stable") if i != place]
+    distances = np.sqrt(((points - points[index]) ** 2).sum(axis=1))
+    order = [int(i) for i in np.argsort(distances, kind="stable") if i != index]
     return [(i, float(distances[i])) for i in order[:top]]
 
 
@@ -129,7 +129,7 @@ def nearest_neighbor_accuracy(points: "np.ndarray", labels: "np.ndarray") -> flo
 
 def write_results(
     folder: Path, stack: "Images", model: Any, points: "np.ndarray", errors: "np.ndarray",
-    ranks: list[int], place: int | None, near: list[tuple[int, float]], mixed: Any,
+    ranks: list[int], index: int | None, near: list[tuple[int, float]], mixed: Any,
 ) -> list[str]:  # fmt: skip
     """Write contact sheets, the curve, the coordinates and the model; return their names."""
     import numpy as np
@@ -167,9 +167,9 @@ def write_results(
     sheet = plot.contact_sheet(pictures, captions=captions, columns=len(picked))
     save(sheet, "reconstructions.png")
     save(plot.rank_error(errors, marks=ranks), "error.png")
-    if place is not None:
-        pictures = stack.pixels[[place, *(i for i, _ in near)]]
-        captions = [stack.names[place], *(f"{stack.names[i]}: {d:.3g}" for i, d in near)]
+    if index is not None:
+        pictures = stack.pixels[[index, *(i for i, _ in near)]]
+        captions = [stack.names[index], *(f"{stack.names[i]}: {d:.3g}" for i, d in near)]
         save(plot.contact_sheet(pictures, captions=captions), "neighbors.png")
     if mixed is not None:
         save(plot.contact_sheet(mixed[None]), "combination.png")

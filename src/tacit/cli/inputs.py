@@ -71,10 +71,10 @@ def open_documents(
     return documents
 
 
-def clean_documents(documents: "Documents", wanted: bool) -> "Documents":
+def clean_documents(documents: "Documents", enabled: bool) -> "Documents":
     """The documents as ``tacit explore`` reads them, without markup, headers and repeated
     passages; a note says what was removed."""
-    if not wanted:
+    if not enabled:
         return documents
     from tacit.data.documents import Documents
     from tacit.explore.stages.cleaning import Cleaned
@@ -419,20 +419,20 @@ def describe_table(documents: "Documents", path: str) -> str | None:
 
 
 def open_model(
-    file: str, can: Iterable[str], wanted: str, command: str, *, mmap: bool = False
+    file: str, can: Iterable[str], expected: str, command: str, *, mmap: bool = False
 ) -> Any:
     """The model in a file. A model without one of the attributes ``can`` is an error, which
-    says what is ``wanted`` and which ``command`` makes one."""
+    says what is ``expected`` and which ``command`` makes one."""
     from tacit.core.modelfile import load
 
     check_exists(file)
     model = load(file, mmap=mmap)
     if not all(hasattr(model, name) for name in can):
-        raise wrong_model(file, model, wanted, command)
+        raise wrong_model(file, model, expected, command)
     return model
 
 
-def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
+def wrong_model(file: str, model: Any, expected: str, command: str) -> Exception:
     """The error for a model file of another kind than a command needs."""
     from tacit.core.errors import ModelFileError
 
@@ -440,7 +440,7 @@ def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
     vowels = "AEFHILMNORSX" if name[1:2].isupper() else "AEIOU"  # an RBM, but a GAN
     article = "an" if name[:1] in vowels else "a"
     return ModelFileError(
-        f"{file} holds {article} {name}, not {wanted}. Make one with: {command}"
+        f"{file} holds {article} {name}, not {expected}. Make one with: {command}"
     )
 
 

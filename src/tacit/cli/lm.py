@@ -348,8 +348,8 @@ def correct(
         out = ""
     content = inputs.read_text(text)
     if file is not None:
-        wanted, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
-        speller = inputs.open_model(file, ["correct", "suggest"], wanted, command)
+        expected, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
+        speller = inputs.open_model(file, ["correct", "suggest"], expected, command)
     else:
         speller = learn_speller(
             str(learn), running, dictionary, pairs, order or 3, run.engine

@@ -239,9 +239,9 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
 
 def open_network(path: str, method: str) -> Any:
     """The network in a model file; an error if it does not have this method."""
-    wanted = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
+    expected = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
     command = "tacit neural train FILE --model MODEL"
-    model = inputs.open_model(path, [method], wanted, command)
+    model = inputs.open_model(path, [method], expected, command)
     if type(model).__name__ not in KINDS.values():
-        raise inputs.wrong_model(path, model, wanted, command)
+        raise inputs.wrong_model(path, model, expected, command)
     return model

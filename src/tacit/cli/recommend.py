@@ -345,8 +345,8 @@ def show_ranked(ranked: Any, names: dict[str, str], query: dict[str, Any], show:
         output.print_json({**query, "ranked": rows, "notes": ranked.notes})
         return
     lines = [
-        [str(place), f"{each.score:.3f}", label(each.id, names)]
-        for place, each in enumerate(ranked, 1)
+        [str(rank), f"{each.score:.3f}", label(each.id, names)]
+        for rank, each in enumerate(ranked, 1)
     ]
     if lines:
         output.draw_table(["", "score", "id"], lines, right=[0, 1])

@@ -37,7 +37,7 @@ COMPONENTS = Parsed("N|FRACTION|knee", parse_components, "is neither a number of
 
 @options.command()
 @click.argument("file")
-@click.option("-k", "--components", "wanted", type=COMPONENTS, default="knee",
+@click.option("-k", "--components", "n_components", type=COMPONENTS, default="knee",
               help="Number of components; or the fraction of the variance that they explain "
               "(0.9 or 90%); or knee, after which more components explain little")
 @click.option("--method", type=OneOf(METHODS), default="pca",
@@ -57,7 +57,7 @@ COMPONENTS = Parsed("N|FRACTION|knee", parse_components, "is neither a number of
 @options.table_options
 @options.run_options
 def reduce(
-    file: str, wanted: Any, method: str, standardize: bool, metric: str, diagnose: bool,
+    file: str, n_components: Any, method: str, standardize: bool, metric: str, diagnose: bool,
     out: str | None, model_path: str | None, plot_path: str | None, table: TableOptions,
     run: RunOptions,
 ) -> None:  # fmt: skip
@@ -88,7 +88,7 @@ def reduce(
         rows = standardized(rows, opened.names)
     elif method.endswith("mds") and rows.shape[0] <= MOST_ROWS:
         rows = Table.of(rows).load()  # .npy and Parquet files stay on disk otherwise
-    model = build(method, wanted, rows.shape, metric, run)
+    model = build(method, n_components, rows.shape, metric, run)
     with Running(f"Fitting {method}"), inputs.named_rows(opened):
         model.fit(rows)
     points = model.embedding_ if hasattr(model, "embedding_") else model.transform(rows)
@@ -112,7 +112,7 @@ def reduce(
             "model_file": model_path, "coordinates_file": out, "picture_file": plot_path,
         })  # fmt: skip
     else:
-        draw(summary, wanted)
+        draw(summary, n_components)
         if diagnosis:
             output.echo(diagnosis)
     output.say_written(coordinates=out, model=model_path, picture=plot_path)
@@ -132,32 +132,33 @@ def standardized(rows: Any, names: list[str]) -> Any:
 
 
 def build(
-    method: str, wanted: Any, shape: tuple[int, int], metric: str, run: RunOptions
+    method: str, n_components: Any, shape: tuple[int, int], metric: str, run: RunOptions
 ) -> Any:
     """The unfitted model of a method."""
     from tacit.decompose import MDS, PCA, ClassicalMDS, ProbabilisticPCA, TruncatedSVD
 
     n, d = shape
-    if not isinstance(wanted, int) and method != "pca":
-        if wanted != "knee":
+    if not isinstance(n_components, int) and method != "pca":
+        if n_components != "knee":
             raise click.UsageError(
-                f"-k {wanted:g}, a fraction, is for --method pca. Give a whole number."
+                f"-k {n_components:g}, a fraction, is for --method pca. Give a whole number."
             )
-        wanted = 2
+        n_components = 2
     common: dict[str, Any] = {"random_state": run.seed, "engine": run.engine}
     if method == "classical-mds":
-        return ClassicalMDS(wanted, metric=metric, engine=run.engine)
+        return ClassicalMDS(n_components, metric=metric, engine=run.engine)
     if method.endswith("mds"):
         stress: dict[str, Any] = {"metric_mds": method == "mds", "normalized_stress": True}
-        return MDS(wanted, metric=metric, **stress, **common)
+        return MDS(n_components, metric=metric, **stress, **common)
     most, kind = {
         "pca": (min(n, d), PCA), "ppca": (max(1, d - 1), ProbabilisticPCA),
         "svd": (d, TruncatedSVD),
     }[method]  # fmt: skip
-    if isinstance(wanted, int) and wanted > most:
-        output.note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
-        wanted = most
-    return kind(wanted, **common)
+    if isinstance(n_components, int) and n_components > most:
+        too_many = f"so k is {most}, not {n_components}"
+        output.note(f"There are at most {most:,} components, {too_many}.")
+        n_components = most
+    return kind(n_components, **common)
 
 
 def summarize(
@@ -188,7 +189,7 @@ def summarize(
     return answer
 
 
-def draw(summary: dict[str, Any], wanted: Any) -> None:
+def draw(summary: dict[str, Any], n_components: Any) -> None:
     n, d, k = summary["rows"], summary["columns"], summary["components"]
     if "variance" not in summary:
         output.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.")
@@ -203,7 +204,7 @@ def draw(summary: dict[str, Any], wanted: Any) -> None:
             )
         return
     total = sum(summary["share"])
-    how = " (the knee)" if wanted == "knee" else ""
+    how = " (the knee)" if n_components == "knee" else ""
     verb = "explains" if k == 1 else "explain"
     output.echo(f"{k} of {d:,} components{how} {verb} {total:.1%} of the variance.")
     rows, reached = [], 0.0

@@ -184,17 +184,17 @@ def evaluate(
 
     vectors = open_vectors(file)
     solved = evaluate_analogies(vectors, analogies, among=among) if analogies else None
-    judged = {path: evaluate_similarity(vectors, path) for path in similarity}
+    similarities = {path: evaluate_similarity(vectors, path) for path in similarity}
     if show.as_json:
         analogy_scores = None if solved is None else solved.to_dict()
-        similarity_scores = {path: each.to_dict() for path, each in judged.items()}
+        similarity_scores = {path: each.to_dict() for path, each in similarities.items()}
         output.print_json(
             {"file": file, "analogies": analogy_scores, "similarity": similarity_scores}
         )
         return
     if solved is not None:
         draw_sections(solved)
-    for path, each in judged.items():
+    for path, each in similarities.items():
         click.echo(f"{output.clean(path)}: {each}")
 
 
@@ -208,8 +208,8 @@ def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
 
     INDEX is a file that `tacit index build --semantic` wrote.
     """
-    wanted, command = "an index by meaning", "tacit index build PATH --semantic --out INDEX"
-    model = inputs.open_model(index, ["similar_terms"], wanted, command, mmap=True)
+    expected, command = "an index by meaning", "tacit index build PATH --semantic --out INDEX"
+    model = inputs.open_model(index, ["similar_terms"], expected, command, mmap=True)
     with inputs.known("WORD"):
         hits = model.similar_terms(word, top=top)
     if show.as_json:

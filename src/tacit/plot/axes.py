@@ -142,12 +142,12 @@ def draw_dots(
     k: int,
     palette: Sequence[str],
     *,
-    room: float = 1.0,
+    scale: float = 1.0,
 ) -> None:
-    """Draw rows as dots in the color of their cluster, smaller where there are many or where
-    ``room``, the relative size of the picture, is small."""
+    """Draw rows as dots in the color of their cluster, smaller where there are many. ``scale``
+    is the relative area of a dot."""
     colors = cluster_colors(k, palette)
-    size = float(np.clip(room * 9000 / max(1, len(points)), 5.0, 30.0))
+    size = float(np.clip(scale * 9000 / max(1, len(points)), 5.0, 30.0))
     for j in range(k):
         members = points[codes == j]
         ax.scatter(

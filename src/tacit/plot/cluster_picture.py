@@ -58,8 +58,8 @@ def kmeans_steps(
     X : array or sparse matrix of shape (n, d)
         Rows. Of more than two columns, the first two principal directions are drawn.
     model : int or KMeans
-        How many clusters, or a ``tacit.cluster.KMeans`` with the settings wanted; it is not
-        changed. One start is made.
+        How many clusters, or a ``tacit.cluster.KMeans`` with its settings; it is not changed.
+        One start is made.
     random_state : int, RandomState or None
         Seed of the first centers, where ``model`` is a number.
     max_panels : int; where there are more iterations, the first ones and the last are drawn
@@ -157,7 +157,7 @@ def draw_iteration(
     k = len(centers)
     colors = cluster_colors(k, palette)
     paint_regions(ax, lambda at: plane.nearest(at, centers), limits, colors)
-    draw_dots(ax, points, codes, k, palette, room=0.4)
+    draw_dots(ax, points, codes, k, palette, scale=0.4)
     for j in range(k):
         tint = darker(colors[j])
         if len(path) > 1:

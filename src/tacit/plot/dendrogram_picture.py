@@ -92,13 +92,13 @@ def dendrogram(
     side = float(np.clip(0.18 * n, 4.0, 12.0))  # the figure grows with the leaves
     ax = axes_or_new(ax, *((8.0, side) if sideways else (max(6.0, side), 5.0)))
     box = ax.get_window_extent()
-    room = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
-    p = groups_to_draw(n, truncate, room, clusters)
+    extent = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
+    p = groups_to_draw(n, truncate, extent, clusters)
     tree = simplify(Z, clusters, cut_at, p)
     from matplotlib.colors import to_hex
 
     colors = tuple(to_hex(color) for color in palette) or PALETTE
-    picture = Picture(ax, orientation, tree, colors, names, room)
+    picture = Picture(ax, orientation, tree, colors, names, extent)
     picture.draw_frame(title)
     picture.draw_merges()
     picture.draw_groups()
@@ -164,18 +164,18 @@ def cut_into(Z: np.ndarray, cut: float | None) -> tuple[np.ndarray | None, float
 
 
 def groups_to_draw(
-    n: int, truncate: bool | int, room: float, clusters: np.ndarray | None
+    n: int, truncate: bool | int, extent: float, clusters: np.ndarray | None
 ) -> int:
-    """How many groups the picture shows: all leaves, or what fits in ``room`` points."""
+    """How many groups the picture shows: all leaves, or what fits in ``extent`` points."""
     if truncate is False:
         return n
     if truncate is not True:
         if truncate < 2:
             raise ValueError(f"dendrogram(truncate={truncate}) must be at least 2.")
         return min(n, int(truncate))
-    if n * SMALLEST <= room * 1.02:
+    if n * SMALLEST <= extent * 1.02:
         return n
-    fit = max(2, int(room / (1.35 * SMALLEST)))
+    fit = max(2, int(extent / (1.35 * SMALLEST)))
     k = 0 if clusters is None else int(clusters.max()) + 1
     return min(n, max(fit, k))
 
@@ -227,7 +227,7 @@ class Picture:
     tree: Tree
     palette: tuple[str, ...]
     names: list[str] | None
-    room: float  # points along the leaves
+    extent: float  # points along the leaves
 
     @property
     def sideways(self) -> bool:
@@ -236,7 +236,7 @@ class Picture:
     @property
     def slot(self) -> float:
         """Points for one group."""
-        return self.room / self.tree.p
+        return self.extent / self.tree.p
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """(position, height) as (x, y)."""
