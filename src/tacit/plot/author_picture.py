@@ -33,15 +33,10 @@ NEAR = 0.05  # words closer than this, relative to the picture, would overlap
 
 
 def author_map(
-    model: "Authorship",
-    texts: Any = None,
-    *,
-    names: Sequence[str] | None = None,
-    words: int = 8,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    model: "Authorship", texts: Any = None, *, names: Sequence[str] | None = None,
+    words: int = 8, palette: Sequence[str] = PALETTE, title: str | None = None,
     ax: "Axes | None" = None,
-) -> "Axes":
+) -> "Axes":  # fmt: skip
     """Draw the blocks of known texts in the colors of their authors, and others on top.
 
     Parameters
@@ -137,12 +132,9 @@ def write_words(
 
 
 def rolling_attribution(
-    rolled: "Rolling",
-    *,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    rolled: "Rolling", *, palette: Sequence[str] = PALETTE, title: str | None = None,
     ax: "Axes | None" = None,
-) -> "Axes":
+) -> "Axes":  # fmt: skip
     """Draw the distances of the windows of a text; the lowest line is the author.
 
     Parameters

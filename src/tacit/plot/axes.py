@@ -90,15 +90,9 @@ def title_and_note(ax: "Axes", title: str | None, note: str = "") -> None:
 
 
 def finish(
-    ax: "Axes",
-    title: str | None,
-    note: str = "",
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    grid: Literal["x", "y", "both"] | None = None,
-    spines: Sequence[str] = ("left", "bottom"),
-) -> "Axes":
+    ax: "Axes", title: str | None, note: str = "", *, xlabel: str = "", ylabel: str = "",
+    grid: Literal["x", "y", "both"] | None = None, spines: Sequence[str] = ("left", "bottom"),
+) -> "Axes":  # fmt: skip
     """Add the labels of the axes, the grid, title and note. Text is never read as a formula."""
     ax.set_xlabel(xlabel, parse_math=False)
     ax.set_ylabel(ylabel, parse_math=False)
@@ -136,14 +130,9 @@ def marker_of(cluster: int, palette: Sequence[str]) -> str:
 
 
 def draw_dots(
-    ax: "Axes",
-    points: np.ndarray,
-    codes: np.ndarray,
-    k: int,
-    palette: Sequence[str],
-    *,
+    ax: "Axes", points: np.ndarray, codes: np.ndarray, k: int, palette: Sequence[str], *,
     scale: float = 1.0,
-) -> None:
+) -> None:  # fmt: skip
     """Draw rows as dots in the color of their cluster, smaller where there are many. ``scale``
     is the relative area of a dot."""
     colors = cluster_colors(k, palette)
@@ -178,12 +167,9 @@ def in_words(names: np.ndarray) -> list[str]:
 
 
 def legend_beside(
-    ax: "Axes",
-    names: Sequence[str],
-    counts: np.ndarray,
-    palette: Sequence[str],
+    ax: "Axes", names: Sequence[str], counts: np.ndarray, palette: Sequence[str],
     more: Sequence[Any] = (),
-) -> None:
+) -> None:  # fmt: skip
     """Draw a legend of clusters and ``more`` labeled artists right of the axes, unless there
     are too many clusters."""
     from matplotlib.lines import Line2D

@@ -42,15 +42,10 @@ MOST_BARS = 2000  # of a cluster in the silhouette; of more rows, evenly spaced 
 
 
 def kmeans_steps(
-    X: Any,
-    model: Any = 3,
-    *,
-    random_state: Any = None,
-    max_panels: int = 8,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    X: Any, model: Any = 3, *, random_state: Any = None, max_panels: int = 8,
+    palette: Sequence[str] = PALETTE, title: str | None = None,
     axes: "Sequence[Axes] | None" = None,
-) -> "np.ndarray":
+) -> "np.ndarray":  # fmt: skip
     """Draw how the centers of k-means move, one panel for every iteration.
 
     Parameters
@@ -144,14 +139,9 @@ def choose_panels(n: int, most: int) -> list[int]:
 
 
 def draw_iteration(
-    ax: "Axes",
-    plane: Plane,
-    points: np.ndarray,
-    codes: np.ndarray,
-    path: list[np.ndarray],
-    limits: Any,
-    palette: Sequence[str],
-) -> None:
+    ax: "Axes", plane: Plane, points: np.ndarray, codes: np.ndarray, path: list[np.ndarray],
+    limits: Any, palette: Sequence[str],
+) -> None:  # fmt: skip
     """Draw one panel; ``path`` holds the previous centers, if any, and the current ones."""
     centers = path[-1]
     k = len(centers)
@@ -177,16 +167,10 @@ def draw_iteration(
 
 
 def silhouette(
-    X: Any,
-    labels: Any,
-    *,
-    metric: Any = "euclidean",
-    values: Any = None,
-    names: Sequence[str] | None = None,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    X: Any, labels: Any, *, metric: Any = "euclidean", values: Any = None,
+    names: Sequence[str] | None = None, palette: Sequence[str] = PALETTE,
+    title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw the silhouette of every row, cluster by cluster, the best rows first.
 
     Wide, full shapes are well separated clusters; rows below zero are nearer to another

@@ -30,18 +30,10 @@ __all__ = [
 
 
 def scree(
-    values: Any,
-    ks: Any = None,
-    *,
-    knee: int | str | None = "auto",
-    best: int | None = None,
-    null: Any = None,
-    xlabel: str = "clusters",
-    ylabel: str | None = None,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    values: Any, ks: Any = None, *, knee: int | str | None = "auto", best: int | None = None,
+    null: Any = None, xlabel: str = "clusters", ylabel: str | None = None,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw a falling curve and its knee.
 
     Parameters
@@ -117,13 +109,9 @@ def as_curve(values: Any, what: str, name: str) -> np.ndarray:
 
 
 def mark_points(
-    ax: "Axes",
-    ks: np.ndarray,
-    values: np.ndarray,
-    knee: int | None,
-    best: int | None,
+    ax: "Axes", ks: np.ndarray, values: np.ndarray, knee: int | None, best: int | None,
     palette: Sequence[str],
-) -> None:
+) -> None:  # fmt: skip
     """Draw labeled rings around the knee and the choice."""
     texts = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
     marks = {k: text for k, text in texts.items() if k is not None}
@@ -145,14 +133,9 @@ def mark_points(
 
 
 def rank_error(
-    errors: Any,
-    *,
-    marks: Sequence[int] = (),
-    ylabel: str = "fraction lost",
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    errors: Any, *, marks: Sequence[int] = (), ylabel: str = "fraction lost",
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw the error at ranks 0, 1, 2, ...
 
     Parameters
@@ -201,16 +184,10 @@ def rank_error(
 
 
 def rmse_by_rank(
-    ratings: Any,
-    ranks: Sequence[int],
-    make: Callable[[int], Any],
-    *,
-    test: float = 0.2,
-    random_state: Any = 0,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    ratings: Any, ranks: Sequence[int], make: Callable[[int], Any], *, test: float = 0.2,
+    random_state: Any = 0, palette: Sequence[str] = PALETTE, title: str | None = None,
     ax: "Axes | None" = None,
-) -> "Axes":
+) -> "Axes":  # fmt: skip
     """Draw the root mean squared error on training and test ratings against the rank.
 
     Parameters
@@ -336,13 +313,9 @@ LOSSES = {
 
 
 def losses(
-    names: Sequence[str] = ("zero-one", "hinge", "logistic"),
-    *,
-    low: float = -2.0,
-    high: float = 3.0,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    names: Sequence[str] = ("zero-one", "hinge", "logistic"), *, low: float = -2.0,
+    high: float = 3.0, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw losses against the margin.
 
     Parameters

@@ -32,16 +32,10 @@ OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 
 
 def dendrogram(
-    Z: Any,
-    *,
-    labels: Sequence[Any] | None = None,
-    cut: float | None = None,
-    orientation: str | None = None,
-    truncate: bool | int = True,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    Z: Any, *, labels: Sequence[Any] | None = None, cut: float | None = None,
+    orientation: str | None = None, truncate: bool | int = True,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw a tree of clusters.
 
     Parameters

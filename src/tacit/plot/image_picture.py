@@ -152,14 +152,9 @@ def draw(
 
 
 def contact_sheet(
-    images: Any,
-    *,
-    captions: Sequence[str] | None = None,
-    columns: int | None = None,
-    scale: str = "each",
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    images: Any, *, captions: Sequence[str] | None = None, columns: int | None = None,
+    scale: str = "each", title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw gray or color pictures side by side.
 
     Parameters

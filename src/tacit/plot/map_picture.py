@@ -44,15 +44,9 @@ REACH = 0.85  # of the longest arrow, relative to the farthest dot
 
 
 def cluster_map(
-    X: Any,
-    labels: Any,
-    *,
-    names: Sequence[str] | None = None,
-    regions: bool = True,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    X: Any, labels: Any, *, names: Sequence[str] | None = None, regions: bool = True,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw rows of any width in the plane, in the colors of their clusters.
 
     Parameters
@@ -102,17 +96,10 @@ def cluster_map(
 
 
 def decision_regions(
-    model: Any,
-    X: Any,
-    *,
-    labels: Any = None,
-    names: Sequence[str] | None = None,
-    columns: Sequence[str] = ("column 1", "column 2"),
-    resolution: int = 300,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    model: Any, X: Any, *, labels: Any = None, names: Sequence[str] | None = None,
+    columns: Sequence[str] = ("column 1", "column 2"), resolution: int = 300,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Color the plane by the predictions of a model, and draw the rows on top.
 
     Parameters
@@ -210,17 +197,10 @@ def codes(
 
 
 def biplot(
-    model: Any,
-    X: Any,
-    *,
-    labels: Any = None,
-    names: Sequence[str] | None = None,
-    axes: tuple[int, int] = (0, 1),
-    arrows: int = 12,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    model: Any, X: Any, *, labels: Any = None, names: Sequence[str] | None = None,
+    axes: tuple[int, int] = (0, 1), arrows: int = 12, palette: Sequence[str] = PALETTE,
+    title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw rows and columns on two components of a fitted PCA.
 
     Parameters
@@ -272,14 +252,9 @@ def biplot(
 
 
 def draw_arrows(
-    ax: "Axes",
-    model: Any,
-    points: np.ndarray,
-    axes: tuple[int, int],
-    names: Sequence[str],
-    number: int,
-    color: str,
-) -> None:
+    ax: "Axes", model: Any, points: np.ndarray, axes: tuple[int, int], names: Sequence[str],
+    number: int, color: str,
+) -> None:  # fmt: skip
     """Draw the longest arrows, scaled to the dots."""
     pair = list(axes)
     deviations = np.sqrt(np.asarray(model.explained_variance_, np.float64)[pair])
@@ -320,15 +295,9 @@ def apart(places: np.ndarray, reach: np.ndarray) -> np.ndarray:
 
 
 def item_map(
-    model: Any,
-    names: Mapping[Any, str] | None = None,
-    *,
-    top: int = 300,
-    labels: int = 45,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    model: Any, names: Mapping[Any, str] | None = None, *, top: int = 300, labels: int = 45,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw the items of a fitted factor model in two dimensions, with names.
 
     Parameters
