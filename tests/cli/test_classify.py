@@ -297,9 +297,9 @@ def test_a_model_made_in_python_is_asked_about_labels_of_its_kind(tacit, tmp_pat
     path = jsonl(tmp_path / "python.jsonl", TEXTS, labels)
     run = tacit("classify", "evaluate", out, path, "--json")
     assert run.code == 0, run.err
-    found = json.loads(run.out)
-    assert found["classes"] == [kind(0), kind(1)]
-    assert found["accuracy"] > 0.9
+    result = json.loads(run.out)
+    assert result["classes"] == [kind(0), kind(1)]
+    assert result["accuracy"] > 0.9
     run = tacit("classify", "explain", out, "--class", str(kind(1)), TEXTS[0], "--json")
     assert run.code == 0, run.err
     assert json.loads(run.out)["class_"] == kind(1)
@@ -367,6 +367,6 @@ def test_subfolders_are_the_labels_though_file_names_give_columns(tacit, tmp_pat
             (tmp_path / "mail" / label / f"ann_{1900 + i}_{i}.txt").write_text(f"{words} {i}")
     model = tmp_path / "m.safetensors"
     options = ["--model", "naive-bayes", "--out", model]
-    made = tacit("classify", "train", tmp_path / "mail", *options)
-    assert made.code == 0, made.err
-    assert "2 classes" in made.out + made.err
+    training = tacit("classify", "train", tmp_path / "mail", *options)
+    assert training.code == 0, training.err
+    assert "2 classes" in training.out + training.err

@@ -46,10 +46,10 @@ def labels_in(text: str) -> list[int]:
 def test_the_groups_are_those_of_the_python_interface(tacit, file, tmp_path):
     run = tacit("cluster", file, "--k", 3, "--out", tmp_path / "labels.csv", "--seed", 7)
     assert run.code == 0
-    found = labels_in((tmp_path / "labels.csv").read_text())
+    written = labels_in((tmp_path / "labels.csv").read_text())
     labels = KMeans(3, random_state=7).fit(blobs()).labels_
-    assert found == by_size(labels).tolist()
-    assert {tuple(found[i::3]) for i in range(3)} == {(j,) * 30 for j in range(3)}
+    assert written == by_size(labels).tolist()
+    assert {tuple(written[i::3]) for i in range(3)} == {(j,) * 30 for j in range(3)}
 
 
 def test_sizes_shares_and_what_sets_apart_are_printed(tacit, file):

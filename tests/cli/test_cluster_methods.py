@@ -110,7 +110,7 @@ def test_a_metric_can_be_chosen_where_there_is_a_choice(tacit, npy, tmp_path):
     assert "not with ward" in run.err
 
 
-def test_the_height_of_the_cut_is_told(tacit, npy):
+def test_the_height_of_the_cut_is_printed(tacit, npy):
     run = tacit("cluster", npy, "--k", 3, "--method", "ward", "--json")
     low, high = json.loads(run.out)["cut_between"]
     heights = linkage(clouds(d=3)[0], "ward")[:, 2]

@@ -10,7 +10,7 @@ import pytest
 from sklearn import metrics
 
 TRUTH = ["a"] * 4 + ["b"] * 3 + ["c"] * 3
-FOUND = [0, 0, 0, 1, 1, 1, 1, 2, 2, 0]
+CLUSTERS = [0, 0, 0, 1, 1, 1, 1, 2, 2, 0]
 
 
 def as_csv(labels, names="cluster", ids=None):
@@ -24,7 +24,7 @@ def as_csv(labels, names="cluster", ids=None):
 def files(tmp_path):
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     a.write_text(as_csv(TRUTH, "class"))
-    b.write_text(as_csv(FOUND))
+    b.write_text(as_csv(CLUSTERS))
     return a, b
 
 
@@ -45,7 +45,7 @@ def test_the_measures_are_those_of_scikit_learn(tacit, files):
         "completeness": metrics.completeness_score,
     }
     for name, function in theirs.items():
-        assert result[name] == pytest.approx(function(TRUTH, FOUND)), name
+        assert result[name] == pytest.approx(function(TRUTH, CLUSTERS)), name
     assert result["purity"] == pytest.approx(0.8)
     assert result["best_matching"] == pytest.approx(0.8)
 
@@ -89,6 +89,13 @@ def test_numbers_are_ordered_as_numbers_and_large_tables_are_not_drawn(tacit, tm
     assert result["labels_a"] == [str(i) for i in range(30)]
 
 
+def test_labels_of_several_signs_are_text(tacit, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(as_csv(["--5", "--5", "-3", "12", "2"]))
+    result = json.loads(tacit("compare", path, path, "--json").out)
+    assert result["labels_a"] == ["--5", "-3", "2", "12"]
+
+
 def test_the_table_can_be_written(tacit, files, tmp_path):
     run = tacit("compare", *files, "--out", tmp_path / "t.csv", "--quiet")
     assert (run.code, run.err) == (0, "")
@@ -107,7 +114,7 @@ def test_rows_are_matched_by_id_in_any_order(tacit, tmp_path):
     order = np.random.default_rng(0).permutation(10)
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     a.write_text(as_csv(TRUTH, "id,class", ids))
-    b.write_text(as_csv([FOUND[i] for i in order], "ID,cluster", [ids[i] for i in order]))
+    b.write_text(as_csv([CLUSTERS[i] for i in order], "ID,cluster", [ids[i] for i in order]))
     run = tacit("compare", a, b, "--json")
     result = json.loads(run.out)
     assert result["table"] == [[3, 1, 0], [0, 3, 0], [1, 0, 2]]
@@ -161,7 +168,7 @@ def test_formats_and_standard_input_are_read_alike(tacit, files, tmp_path):
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(a.read_bytes()))
     spread = tmp_path / "b.tsv"
-    spread.write_text("\ufeff" + as_csv(FOUND, "row,cluster", range(10)).replace(",", "\t"))
+    spread.write_text("\ufeff" + as_csv(CLUSTERS, "row,cluster", range(10)).replace(",", "\t"))
     for first, second, stdin in ((packed, spread, b""), (a, "-", b.read_bytes())):
         run = tacit("compare", first, second, "--json", stdin=stdin)
         assert json.loads(run.out)["table"] == expected

@@ -62,9 +62,9 @@ def test_nothing_to_count_is_bad_input(tmp_path, capsys):
 
 
 def test_a_truncated_file_is_counted_as_far_as_it_goes(tmp_path, capsys):
-    whole = gzip.compress("\n".join(json.dumps({"text": t}) for t in TEXTS * 50).encode())
+    compressed = gzip.compress("\n".join(json.dumps({"text": t}) for t in TEXTS * 50).encode())
     path = tmp_path / "texts.jsonl.gz"
-    path.write_bytes(whole[: len(whole) // 2])
+    path.write_bytes(compressed[: len(compressed) // 2])
     assert main(["counts", str(path), "--top", "1"]) == 3
     shown = capsys.readouterr()
     assert "the" in shown.out
@@ -78,10 +78,10 @@ def test_similar_words_are_those_of_python(lines, tmp_path, capsys):
     assert main([*build, "--format", "lines"]) == 0
     capsys.readouterr()
     assert main(["words", "similar", index, "whale", "--top", "3", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["similar"]
+    hits = json.loads(capsys.readouterr().out)["similar"]
     model = SemanticIndex(n_components=2, random_state=0).fit(TEXTS)
-    assert [hit["word"] for hit in found] == [h.id for h in model.similar_terms("whale", top=3)]
-    assert {hit["word"] for hit in found} & {"harpoon", "ship", "surfaced", "struck"}
+    assert [hit["word"] for hit in hits] == [h.id for h in model.similar_terms("whale", top=3)]
+    assert {hit["word"] for hit in hits} & {"harpoon", "ship", "surfaced", "struck"}
 
 
 def test_an_index_of_words_knows_no_meanings(lines, tmp_path, capsys):

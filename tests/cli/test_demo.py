@@ -55,9 +55,9 @@ def test_the_demos_are_listed(tacit):
 
 def test_overlap_is_the_best_jaccard_index():
     rng = np.random.default_rng(0)
-    labels, own = rng.integers(4, size=50), rng.random(50) < 0.3
-    expected = max(jaccard_score(own, labels == j) for j in range(4))
-    assert best_overlap(own, labels) == pytest.approx(expected)
+    labels, members = rng.integers(4, size=50), rng.random(50) < 0.3
+    expected = max(jaccard_score(members, labels == j) for j in range(4))
+    assert best_overlap(members, labels) == pytest.approx(expected)
 
 
 def test_pictures_have_a_plain_form(monkeypatch):
@@ -94,10 +94,10 @@ def test_a_worked_example_gives_the_numbers_of_the_notes_and_a_picture(tacit, tm
     pytest.importorskip("matplotlib")
     run = tacit("demo", name, "--out", tmp_path, "--json", "-q")
     assert run.code == 0
-    found = json.loads(run.out)
+    result = json.loads(run.out)
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert any(line["notes"] for line in found["lines"])
-    for line in found["lines"]:
+    assert any(line["notes"] for line in result["lines"])
+    for line in result["lines"]:
         expected, ours = numbers(line["notes"]), numbers(line["ours"])
         for a, b in zip(expected, ours, strict=False):
             assert b == pytest.approx(a, rel=0.08, abs=0.006), line
@@ -105,8 +105,8 @@ def test_a_worked_example_gives_the_numbers_of_the_notes_and_a_picture(tacit, tm
 
 def numbers(text):
     """The numbers of a cell; fractions are divided."""
-    found = re.findall(r"-?\d[\d,]*\.?\d*(?:/\d+)?", text)
-    parts = [each.replace(",", "").split("/") for each in found]
+    result = re.findall(r"-?\d[\d,]*\.?\d*(?:/\d+)?", text)
+    parts = [each.replace(",", "").split("/") for each in result]
     return [float(part[0]) / (float(part[1]) if len(part) > 1 else 1) for part in parts]
 
 

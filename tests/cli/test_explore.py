@@ -39,14 +39,14 @@ def test_it_says_what_was_found_and_where_the_report_is(here, tacit):
 def test_json_is_one_document_with_everything(here, tacit):
     run = tacit("explore", "letters.txt", "--quick", "--json", "-q", "--k", 4, "--out", "p")
     assert run.err == ""
-    found = json.loads(run.out)
-    assert (found["k"], found["k_recommended"], found["documents"]) == (4, 3, 60)
-    assert found["settings"] == {
+    result = json.loads(run.out)
+    assert (result["k"], result["k_recommended"], result["documents"]) == (4, 3, 60)
+    assert result["settings"] == {
         "effort": "quick", "k": 4, "seed": 0, "clean": True, "topics": None,
     }  # fmt: skip
-    assert found["report"] == "p/report.html"
-    assert sum(group["size"] for group in found["groups"]) == 60
-    assert found["skipped"] == {}
+    assert result["report"] == "p/report.html"
+    assert sum(group["size"] for group in result["groups"]) == 60
+    assert result["skipped"] == {}
 
 
 def test_columns_and_standard_input(here, tacit):
@@ -118,8 +118,8 @@ def test_the_plan_comes_first_and_can_be_all(here, tacit):
     assert "14 stages to run" in run.out
     assert "Writing the report" in run.out
     assert not (here / "letters.tacit").exists()
-    found = json.loads(tacit("explore", "letters.txt", "--plan", "--thorough", "--json").out)
-    assert (found["documents"], found["settings"]["effort"]) == (60, "thorough")
+    result = json.loads(tacit("explore", "letters.txt", "--plan", "--thorough", "--json").out)
+    assert (result["documents"], result["settings"]["effort"]) == (60, "thorough")
     run = tacit("explore", "letters.txt", "--quick")
     plan = run.err.index("60 documents, 22.3 kB of text. 14 stages to run.")
     assert plan < run.err.index("1/14  Reading documents")

@@ -220,9 +220,9 @@ def test_a_search_by_meaning_refuses_not_and_says_what_it_ignores(here, tacit):
         assert "An index by meaning cannot exclude words" in refused.err
     plain = json.loads(tacit("index", "search", "i", "whale ship", "--json").out)
     run = tacit("index", "search", "i", '(whale AND "ship")', "--json")
-    found = json.loads(run.out)
-    assert found["hits"] == plain["hits"]
-    assert found["notes"] == [
+    result = json.loads(run.out)
+    assert result["hits"] == plain["hits"]
+    assert result["notes"] == [
         "Ignored: AND, quotes, parentheses. A search by meaning uses all words together."
     ]
 
@@ -232,8 +232,8 @@ def test_a_search_by_meaning_refuses_not_and_says_what_it_ignores(here, tacit):
 
 def test_rows_without_ids_count_from_one_everywhere(here, tacit):
     assert tacit("index", "build", "lines.txt", "--out", "i", "-q").code == 0
-    found = json.loads(tacit("index", "search", "i", "ship", "--json").out)
-    assert [hit["id"] for hit in found["hits"]] == ["2"]
+    result = json.loads(tacit("index", "search", "i", "ship", "--json").out)
+    assert [hit["id"] for hit in result["hits"]] == ["2"]
     grouped = tacit("cluster", "rows.csv", "-k", "2", "-q", "--out", "-").out
     assert grouped.splitlines()[1].startswith("1,")
     copies = tacit("index", "duplicates", "lines.txt", "-q", "--out", "-").out
@@ -242,9 +242,9 @@ def test_rows_without_ids_count_from_one_everywhere(here, tacit):
 
 def test_a_given_k_gets_as_many_starts_as_a_chosen_one(here, tacit):
     chosen = json.loads(tacit("cluster", "rows.csv", "--k-max", "4", "--json").out)
-    given = json.loads(tacit("cluster", "rows.csv", "-k", chosen["k"], "--json").out)
-    assert given["inertia"] == chosen["inertia"]
-    assert given["clusters"] == chosen["clusters"]
+    fixed = json.loads(tacit("cluster", "rows.csv", "-k", chosen["k"], "--json").out)
+    assert fixed["inertia"] == chosen["inertia"]
+    assert fixed["clusters"] == chosen["clusters"]
 
 
 def test_a_json_array_is_read_as_documents(here, tacit):
@@ -258,14 +258,14 @@ def test_the_plan_before_a_run_has_three_lines_at_most(here, tacit):
     plan = run.err.partition("1/")[0].splitlines()
     assert plan[0] == "lines.txt: 3 documents."
     assert 1 < len(plan) - 1 <= 3
-    whole = tacit("explore", "lines.txt", "--stages", "counts", "--plan").out
-    assert "Counting words" in whole
+    text = tacit("explore", "lines.txt", "--stages", "counts", "--plan").out
+    assert "Counting words" in text
 
 
 def test_completions_are_given_the_letters_that_are_there(here, tacit):
     (here / "t.txt").write_text("the cat\nthe cat\nthe cat\nthe car\nthe dog\n" * 4)
     assert tacit("lm", "train", "t.txt", "--order", "2", "--smoothing", "mle", "--out", "m",
                  "-q").code == 0  # fmt: skip
-    found = json.loads(tacit("lm", "complete", "m", "the ca", "--json").out)["completions"]
-    assert [each["text"] for each in found] == ["the cat", "the car"]
-    assert [each["probability"] for each in found] == pytest.approx([0.75, 0.25], rel=1e-6)
+    result = json.loads(tacit("lm", "complete", "m", "the ca", "--json").out)["completions"]
+    assert [each["text"] for each in result] == ["the cat", "the car"]
+    assert [each["probability"] for each in result] == pytest.approx([0.75, 0.25], rel=1e-6)

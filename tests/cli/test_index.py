@@ -55,11 +55,11 @@ def test_build_writes_the_index_that_python_would(tacit, corpus, tmp_path):
     run = tacit("index", "build", corpus, "--out", tmp_path / "cli.safetensors", "--json")
     assert run.code == 0
     InvertedIndex(memory=10**9).fit(Documents.open(corpus)).save(tmp_path / "py")
-    found = package.load(tmp_path / "cli.safetensors")
+    loaded = package.load(tmp_path / "cli.safetensors")
     expected = package.load(tmp_path / "py")
     for name, value in vars(expected).items():
         if name.endswith("_"):
-            np.testing.assert_array_equal(getattr(found, name), value)
+            np.testing.assert_array_equal(getattr(loaded, name), value)
     result = json.loads(run.out)
     assert (result["documents"], result["words"], result["tokens"]) == (5, 10, 19)
     assert result["bytes"] == (tmp_path / "cli.safetensors").stat().st_size
@@ -100,10 +100,10 @@ def test_an_index_of_meanings_is_built_searched_and_compared(tacit, corpus, tmp_
     assert run.code == 0, run.err
     assert json.loads(run.out)["kind"] == "SemanticIndex"
     model = SemanticIndex(2, random_state=3).fit(Documents.open(corpus))
-    found = json.loads(tacit("index", "search", path, "crude", "--json").out)
-    assert [hit["id"] for hit in found["hits"]] == model.search("crude").ids
-    found = json.loads(tacit("index", "similar", path, "a", "--json").out)
-    assert [hit["id"] for hit in found["hits"]] == model.similar_documents("a").ids
+    result = json.loads(tacit("index", "search", path, "crude", "--json").out)
+    assert [hit["id"] for hit in result["hits"]] == model.search("crude").ids
+    result = json.loads(tacit("index", "similar", path, "a", "--json").out)
+    assert [hit["id"] for hit in result["hits"]] == model.similar_documents("a").ids
     run = tacit("index", "search", path, "crude", "--operator", "or")
     assert run.code == 2
     assert "--operator is for an index of words" in run.err
@@ -177,8 +177,8 @@ def test_hostile_text_does_not_reach_the_terminal(tacit, tmp_path):
         for c in run.out + run.err:
             assert c == "\n" or c.isprintable() or c == "\t", repr(c)
             assert c not in "\u202e\x9b"
-    found = json.loads(tacit("index", "search", target, "oil", "--json").out)
-    assert found["hits"][0]["id"] == "\x1b[31mred0\u202e\n"  # JSON has it as it is
+    result = json.loads(tacit("index", "search", target, "oil", "--json").out)
+    assert result["hits"][0]["id"] == "\x1b[31mred0\u202e\n"  # JSON has it as it is
 
 
 # --- What goes wrong ---
@@ -257,8 +257,8 @@ def test_standard_input_will_do(tacit, tmp_path):
     target = tmp_path / "x.safetensors"
     run = tacit("index", "build", "-", "--out", target, stdin=b"crude oil\nnatural gas\n")
     assert run.code == 0
-    found = json.loads(tacit("index", "search", target, "gas", "--json").out)
-    assert [hit["id"] for hit in found["hits"]] == ["2"]  # from 1
+    result = json.loads(tacit("index", "search", target, "gas", "--json").out)
+    assert [hit["id"] for hit in result["hits"]] == ["2"]  # from 1
     assert json.loads(tacit("index", "similar", target, "2", "--json").out)["total"] == 0
 
 

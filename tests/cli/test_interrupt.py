@@ -17,7 +17,7 @@ def block():
     mutex = ctypes.create_string_buffer(64)
     lock = ctypes.CDLL(None).pthread_mutex_lock
     lock(mutex)
-    lock(mutex)  # for ever; other threads run meanwhile, as they do beside a kernel
+    lock(mutex)  # for ever; other threads run meanwhile, as they do next to a kernel
 def ready():
     print("ready", flush=True)
 @click.command()

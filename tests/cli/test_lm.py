@@ -45,8 +45,8 @@ def test_training_gives_the_model_of_python(text, tmp_path, tacit):
     assert said["ngrams"] == expected.ngram_counts_
     assert said["discount_fallbacks"] == expected.discount_fallbacks_
     assert "order 4" in run.err
-    for found in (package.load(out), read_arpa(arpa)):
-        assert found.score(TEXT[0]) == expected.score(TEXT[0])
+    for loaded in (package.load(out), read_arpa(arpa)):
+        assert loaded.score(TEXT[0]) == expected.score(TEXT[0])
 
 
 def test_the_command_writes_the_bytes_that_python_writes(text, tmp_path, tacit):
@@ -96,9 +96,9 @@ def test_settings_reach_the_model(text, tmp_path, tacit):
     out = tmp_path / "m.safetensors"
     args = ["lm", "train", text, "-o", 2, "--out", out, "--smoothing", "add-k", "--add", 0.5]
     assert tacit(*args, "--limit_vocab_file", words, "--memory", "10kB").code == 0
-    found = package.load(out)
+    loaded = package.load(out)
     expected = NGramModel(2, smoothing="add-k", k=0.5, vocabulary=["the", "whale", "ship"])
-    assert found.score(TEXT[1]) == expected.fit(TEXT).score(TEXT[1])
+    assert loaded.score(TEXT[1]) == expected.fit(TEXT).score(TEXT[1])
     assert tacit(*args[:-4], "--quantize", "--tokenizer", "char").code == 0
     assert package.load(out)._probs.dtype == "uint8"
 
@@ -110,8 +110,8 @@ def test_lines_are_scored(model, tacit):
     rows = [line.split("\t") for line in run.out.splitlines()]
     assert [row[1] for row in rows] == ["the whale", "the kraken"]
     assert float(rows[0][0]) == pytest.approx(expected.score("the whale"), abs=1e-4)
-    found = json.loads(tacit("lm", "score", model, "--json", stdin=b"the whale\n").out)
-    assert found["sentences"][0]["score"] == pytest.approx(expected.score("the whale"))
+    loaded = json.loads(tacit("lm", "score", model, "--json", stdin=b"the whale\n").out)
+    assert loaded["sentences"][0]["score"] == pytest.approx(expected.score("the whale"))
 
 
 def test_perplexity_is_pythons(model, text, tacit):
@@ -123,9 +123,9 @@ def test_perplexity_is_pythons(model, text, tacit):
 
 
 def test_a_cache_and_a_second_model_can_help(model, text, tmp_path, tacit):
-    found = package.load(model)
+    loaded = package.load(model)
     run = tacit("lm", "perplexity", model, text, "--cache", text, "--json")
-    expected = CacheModel(found).fit(TEXT).perplexity(TEXT)
+    expected = CacheModel(loaded).fit(TEXT).perplexity(TEXT)
     assert json.loads(run.out)["ppl"] == pytest.approx(expected.ppl)
     second = tmp_path / "second.arpa"
     assert tacit("lm", "train", text, "-o", 1, "--arpa", second).code == 0
@@ -141,7 +141,7 @@ def test_a_cache_and_a_second_model_can_help(model, text, tmp_path, tacit):
 
 
 def test_words_are_generated_predicted_and_completed(model, tacit):
-    found = package.load(model)
+    loaded = package.load(model)
     runs = [tacit("lm", "generate", model, "-n", 3, "--seed", 5) for _ in range(2)]
     assert runs[0].out == runs[1].out
     assert len(runs[0].out.splitlines()) == 3
@@ -149,7 +149,7 @@ def test_words_are_generated_predicted_and_completed(model, tacit):
     assert drawn["sentences"] == runs[0].out.splitlines()
     run = tacit("lm", "next", model, "let", "the", "--top", 2, "--json")
     assert [each["word"] for each in json.loads(run.out)["next"]] == [
-        word for word, _ in found.next_words("let the", top=2)
+        word for word, _ in loaded.next_words("let the", top=2)
     ]
     assert tacit("lm", "next", model, "let", "the", "--top", 1).out.endswith("bread\n")
     run = tacit("lm", "complete", model, "the harpoon st", "--top", 1)

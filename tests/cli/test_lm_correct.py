@@ -51,9 +51,9 @@ def test_the_corrected_text_goes_to_standard_output_and_the_reasons_to_the_other
 def test_standard_input_is_corrected_and_json_says_what_python_says(tacit, corpus, typed):
     run = tacit("lm", "correct", "--learn", corpus, "--json", stdin=typed.read_bytes())
     expected = SpellingCorrector().fit(LINES).correct(typed.read_text())
-    found = json.loads(run.out)
-    assert found["text"] == expected.text == RIGHT
-    assert found["changes"] == [change.to_dict() for change in expected.changes]
+    result = json.loads(run.out)
+    assert result["text"] == expected.text == RIGHT
+    assert result["changes"] == [change.to_dict() for change in expected.changes]
 
 
 def test_what_was_learned_can_be_kept(tacit, corpus, typed, tmp_path):
@@ -75,8 +75,8 @@ def test_suggestions_for_words(tacit, corpus):
     lines = run.out.splitlines()
     assert lines[0].startswith("hous\thouse 1.000")
     assert lines[1] == "zzzzzz\t(no suggestion)"
-    found = json.loads(tacit(*options, "--json", stdin=b"hous").out)
-    assert found["words"][0]["suggestions"][0]["word"] == "house"
+    result = json.loads(tacit(*options, "--json", stdin=b"hous").out)
+    assert result["words"][0]["suggestions"][0]["word"] == "house"
 
 
 def test_dictionary_examples_and_packed_text(tacit, corpus, tmp_path):

@@ -12,13 +12,13 @@ import pytest
 
 from tacit._version import __version__
 from tacit.cli import main as module
-from tacit.cli.options import debug_option, engine_from
+from tacit.cli.options import RunOptions, debug_option
 from tacit.core import Dask, DataError, Locked, ModelFileError, PartialInput, Serial, Threads
 
 
 @pytest.fixture
 def fails(monkeypatch, tacit):
-    """Run a command that raises the given error, and look at what comes out."""
+    """Run a command that raises an error, and check its output."""
 
     def run(error, *arguments):
         @click.command()
@@ -155,9 +155,12 @@ def test_wrong_usage_is_code_2_with_a_hint(tacit, arguments, words):
 
 
 def test_engines_are_made_from_their_names():
-    assert engine_from("serial", None) == Serial()
-    assert engine_from("threads", 3) == Threads(3)
-    assert engine_from("tcp://host:8786", None) == Dask("tcp://host:8786")
+    def engine(name, workers=None):
+        return RunOptions(name, workers, as_json=False, quiet=False).engine
+
+    assert engine("serial") == Serial()
+    assert engine("threads", 3) == Threads(3)
+    assert engine("tcp://host:8786") == Dask("tcp://host:8786")
 
 
 def test_the_module_runs_as_a_program():
@@ -239,8 +242,9 @@ def test_results_that_cannot_be_written_are_code_6():
 def all_commands(command, context):
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            yield from all_commands(found, click.Context(found, info_name=name, parent=context))
+            subcommand = command.get_command(context, name)
+            inner = click.Context(subcommand, info_name=name, parent=context)
+            yield from all_commands(subcommand, inner)
     yield context.command_path, context
 
 
@@ -267,3 +271,12 @@ def test_help_is_plain_and_every_option_gives_its_default(path):
             flag = option.is_flag and not option.secondary_opts
             _, printed = option.get_help_record(context)
             assert flag or "[default: " in printed or option.required, option.opts
+
+
+def test_help_lists_the_options_of_many_commands_last(tacit):
+    text = tacit("cluster", "--help").out
+    titles = re.findall(r"^(?:\w+ )?options:$", text, re.IGNORECASE | re.MULTILINE)
+    assert titles == ["Options:", "Input options:", "General options:"]
+    positions = [text.index(name) for name in ("--method", "--columns", "--seed")]
+    assert positions == sorted(positions)
+    assert text.index("Input options:") < positions[1] < text.index("General options:")

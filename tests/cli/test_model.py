@@ -67,15 +67,15 @@ def test_the_page_has_class_parameters_arrays_and_provenance(saved):
 
 
 def test_json_is_one_document_with_everything(saved):
-    found = json.loads(show(saved, "--json"))
-    assert found["class_name"] == "Toy"
-    assert found["params"] == {
+    description = json.loads(show(saved, "--json"))
+    assert description["class_name"] == "Toy"
+    assert description["params"] == {
         "depth": 3, "engine": "Threads(workers=2)", "random_state": 7
     }  # fmt: skip
-    assert found["fitted"]["inertia_"] == 12.5
-    assert found["fitted"]["losses_"] == [3.0, 2.0]
-    assert found["dropped"] == ["callbacks"]
-    tensors = {tensor["name"]: tensor for tensor in found["tensors"]}
+    assert description["fitted"]["inertia_"] == 12.5
+    assert description["fitted"]["losses_"] == [3.0, 2.0]
+    assert description["dropped"] == ["callbacks"]
+    tensors = {tensor["name"]: tensor for tensor in description["tensors"]}
     expected = {"name": "means_", "dtype": "float64", "shape": [2, 2], "nbytes": 32}
     assert tensors["means_"] == {**expected, "min": 1.0, "mean": 3.0, "max": 6.0}
     assert "min" not in tensors["words_.offsets"]

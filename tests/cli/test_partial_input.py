@@ -30,8 +30,8 @@ def test_a_truncated_file_gives_its_rows_and_exit_code_3(command, tmp_path, taci
     rng = np.random.default_rng(0)
     lines = ["user,item,rating"]
     lines += [f"{u},{i},{1 + rng.integers(5)}" for u in range(40) for i in rng.permutation(60)]
-    whole = gzip.compress("\n".join(lines).encode())
-    path.write_bytes(whole[: len(whole) // 2])
+    compressed = gzip.compress("\n".join(lines).encode())
+    path.write_bytes(compressed[: len(compressed) // 2])
     named = {"FILE": path, "MODEL": model}
     arguments = [named.get(each, each) for each in COMMANDS[command]]
     run = tacit(*arguments)

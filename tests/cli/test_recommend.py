@@ -16,8 +16,8 @@ CSV = ("user,item,rating\n" + "\n".join(ROWS) + "\n").encode()
 @pytest.fixture
 def model(tacit, tmp_path):
     path = tmp_path / "m.safetensors"
-    made = tacit("recommend", "train", "-", "--factors", 2, "--out", path, stdin=CSV)
-    assert made.code == 0, made.err
+    run = tacit("recommend", "train", "-", "--factors", 2, "--out", path, stdin=CSV)
+    assert run.code == 0, run.err
     return path
 
 
@@ -26,9 +26,9 @@ def model(tacit, tmp_path):
 )
 def test_every_model_is_trained_and_recommends(tacit, tmp_path, kind):
     path = tmp_path / "m.safetensors"
-    made = tacit("recommend", "train", "-", "--model", kind, "--out", path, "--json", stdin=CSV)
-    assert made.code == 0, made.err
-    assert json.loads(made.out)["ratings"] == len(ROWS)
+    run = tacit("recommend", "train", "-", "--model", kind, "--out", path, "--json", stdin=CSV)
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["ratings"] == len(ROWS)
     shown = tacit("recommend", "for", path, "u10", "--json")
     assert shown.code == 0, shown.err
     assert [each["id"] for each in json.loads(shown.out)["ranked"]] == ["film 1"]
@@ -64,9 +64,9 @@ def test_evaluation_prints_every_model_and_the_protocol(tacit, tmp_path):
     run = tacit("recommend", "evaluate", path, "--folds", 2, "--factors", 2, "--top", 3)
     assert run.code == 0, run.err
     assert "Full rankings of all 9 items" in run.out
-    found = json.loads(tacit("recommend", "evaluate", path, "--folds", 2, "--json").out)
-    assert {*found["models"]} == {"mean", "biases", "popularity", "als"}
-    assert found["models"]["popularity"]["rmse"] is None
+    result = json.loads(tacit("recommend", "evaluate", path, "--folds", 2, "--json").out)
+    assert {*result["models"]} == {"mean", "biases", "popularity", "als"}
+    assert result["models"]["popularity"]["rmse"] is None
 
 
 def test_wrong_ids_and_files_have_their_exit_codes(tacit, model, tmp_path):

@@ -76,13 +76,13 @@ def test_a_small_file_on_disk_is_compared_row_by_row_as_well(tacit, tmp_path, me
     rows = np.random.default_rng(0).normal(size=(30, 3))
     np.save(tmp_path / "rows.npy", rows)
     np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", fmt="%.17g")
-    found = []
+    outputs = []
     for name in ("rows.npy", "rows.csv"):
         out = tmp_path / f"{name}.out"
         run = tacit("reduce", tmp_path / name, "--method", method, "-k", 2, "--out", out)
         assert run.code == 0, run.err
-        found.append(out.read_text())
-    assert found[0] == found[1]
+        outputs.append(out.read_text())
+    assert outputs[0] == outputs[1]
 
 
 def test_a_table_of_distances_becomes_a_map(tacit, tmp_path):

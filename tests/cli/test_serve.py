@@ -15,14 +15,14 @@ from tests.explore.corpora import letters, table
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    out = tmp_path_factory.mktemp("made") / "few.tacit"
+def template(tmp_path_factory):
+    out = tmp_path_factory.mktemp("template") / "few.tacit"
     return explore_documents(table(*letters(12)), out=out, effort="quick", engine=Serial()).path
 
 
 @pytest.fixture
-def project(made, tmp_path):
-    return shutil.copytree(made, tmp_path / "few.tacit")
+def project(template, tmp_path):
+    return shutil.copytree(template, tmp_path / "few.tacit")
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ def test_topics_of_a_file(letters, tmp_path, tacit):
     )
     assert run.code == 0
     answer = json.loads(run.out)
-    found = [{word["word"] for word in topic["words"][:5]} for topic in answer["topics"]]
-    assert set(SEA.split()) in found
+    top_words = [{word["word"] for word in topic["words"][:5]} for topic in answer["topics"]]
+    assert set(SEA.split()) in top_words
     assert answer["by"]["groups"] == ["1900", "1901"]
     assert answer["topics"][0]["documents"][0]["id"].startswith("m")
     rows = list(csv.reader(out.read_text(encoding="utf8").splitlines()))

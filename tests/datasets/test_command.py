@@ -33,13 +33,13 @@ def test_without_the_variable_it_says_which_to_set(monkeypatch):
 def test_as_json(monkeypatch, tmp_path):
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     run = CliRunner().invoke(datasets, ["--json"])
-    found = json.loads(run.output)
-    assert found["variable"] == "TACIT_DATA"
-    assert found["folder"] == str(tmp_path)
-    assert [each["name"] for each in found["datasets"]] == ["docstrings", *CATALOG]
-    assert found["datasets"][0]["here"]
-    assert not found["datasets"][1]["here"]
-    assert {"about", "origin", "licence", "files", "parts"} <= {*found["datasets"][1]}
+    listing = json.loads(run.output)
+    assert listing["variable"] == "TACIT_DATA"
+    assert listing["folder"] == str(tmp_path)
+    assert [each["name"] for each in listing["datasets"]] == ["docstrings", *CATALOG]
+    assert listing["datasets"][0]["here"]
+    assert not listing["datasets"][1]["here"]
+    assert {"about", "origin", "licence", "files", "parts"} <= {*listing["datasets"][1]}
 
 
 def test_a_checksum_tells_whether_the_files_are_ours(monkeypatch, tmp_path):

@@ -14,44 +14,44 @@ from tacit.datasets import docstring_set
 
 
 @pytest.fixture(scope="module")
-def found():
+def data():
     return datasets.docstrings(["numpy", "sklearn"])
 
 
-def test_there_are_thousands_and_they_are_what_the_packages_say(found):
+def test_there_are_thousands_and_they_are_what_the_packages_say(data):
     import sklearn.cluster
 
-    assert len(found) > 2_000
-    place = found.metadata["id"].index("sklearn.cluster._kmeans.KMeans")
-    assert found.documents[place] == inspect.getdoc(sklearn.cluster.KMeans)
-    assert found.metadata["package"][place] == "sklearn"
-    assert found.metadata["module"][place] == "sklearn.cluster._kmeans"
-    assert found.metadata["kind"][place] == "class"
-    assert {*found.metadata["kind"]} == {"module", "class", "function", "method"}
+    assert len(data) > 2_000
+    place = data.metadata["id"].index("sklearn.cluster._kmeans.KMeans")
+    assert data.documents[place] == inspect.getdoc(sklearn.cluster.KMeans)
+    assert data.metadata["package"][place] == "sklearn"
+    assert data.metadata["module"][place] == "sklearn.cluster._kmeans"
+    assert data.metadata["kind"][place] == "class"
+    assert {*data.metadata["kind"]} == {"module", "class", "function", "method"}
 
 
-def test_ids_and_texts_are_distinct_and_long_enough(found):
-    ids = found.metadata["id"]
+def test_ids_and_texts_are_distinct_and_long_enough(data):
+    ids = data.metadata["id"]
     assert len({*ids}) == len(ids)
-    assert len({*found.documents}) == len(found)
-    assert min(len(text.split()) for text in found.documents) >= 20
-    assert found.extra["left_out"]["short"] > 0
-    assert found.extra["found"] == len(found)
-    assert found.extra["versions"]["numpy"] == np.__version__
-    packages = np.array(found.metadata["package"])
-    np.testing.assert_array_equal(np.array(found.target_names)[found.target], packages)
+    assert len({*data.documents}) == len(data)
+    assert min(len(text.split()) for text in data.documents) >= 20
+    assert data.extra["left_out"]["short"] > 0
+    assert data.extra["found"] == len(data)
+    assert data.extra["versions"]["numpy"] == np.__version__
+    packages = np.array(data.metadata["package"])
+    np.testing.assert_array_equal(np.array(data.target_names)[data.target], packages)
     assert not any(".tests." in each for each in ids)
 
 
-def test_they_are_the_same_in_every_process(found):
+def test_they_are_the_same_in_every_process(data):
     code = (
         "import json; from tacit import datasets; d = datasets.docstrings(['numpy']);"
         "print(json.dumps(d.metadata['id']))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     ids = json.loads(run.stdout)
-    assert ids == found.metadata["id"][: len(ids)]
-    assert {*found.metadata["package"][: len(ids)]} == {"numpy"}
+    assert ids == data.metadata["id"][: len(ids)]
+    assert {*data.metadata["package"][: len(ids)]} == {"numpy"}
 
 
 def test_nothing_is_imported():
@@ -63,17 +63,17 @@ def test_nothing_is_imported():
     assert int(run.stdout) > 1_000
 
 
-def test_a_limit_spreads_over_all(found):
+def test_a_limit_spreads_over_all(data):
     few = datasets.docstrings(["numpy", "sklearn"], limit=100)
     assert len(few) == 100
     assert {*few.metadata["package"]} == {"numpy", "sklearn"}
-    assert {*few.metadata["id"]} <= {*found.metadata["id"]}
-    assert few.extra["found"] == len(found)
-    assert len(datasets.docstrings(["numpy", "sklearn"], limit=10**9)) == len(found)
+    assert {*few.metadata["id"]} <= {*data.metadata["id"]}
+    assert few.extra["found"] == len(data)
+    assert len(datasets.docstrings(["numpy", "sklearn"], limit=10**9)) == len(data)
 
 
-def test_documents_take_them(found):
-    assert len(Documents.of(found.documents)) == len(found)
+def test_documents_take_them(data):
+    assert len(Documents.of(data.documents)) == len(data)
 
 
 SOURCE = '''
@@ -133,8 +133,8 @@ def package(tmp_path, monkeypatch):
 
 
 def test_a_package_is_read_without_running_it(package):
-    found = datasets.docstrings([package], min_words=4)
-    assert found.metadata["id"] == [
+    data = datasets.docstrings([package], min_words=4)
+    assert data.metadata["id"] == [
         package,
         f"{package}.code",
         f"{package}.code.branch",
@@ -144,13 +144,13 @@ def test_a_package_is_read_without_running_it(package):
         f"{package}.code.Public.Inner",
         f"{package}.latin",
     ]
-    assert found.metadata["kind"][1:5] == ["module", "function", "function", "class"]
-    assert found.metadata["kind"][5] == "method"
-    assert found.documents[-1] == "Naïve words one two."
-    assert found.extra["left_out"] == {
+    assert data.metadata["kind"][1:5] == ["module", "function", "function", "class"]
+    assert data.metadata["kind"][5] == "method"
+    assert data.documents[-1] == "Naïve words one two."
+    assert data.extra["left_out"] == {
         "short": 1, "repeated": 1, "same_id": 1, "unreadable": 2,
     }  # fmt: skip
-    assert found.extra["versions"] == {package: None}
+    assert data.extra["versions"] == {package: None}
 
 
 @pytest.mark.parametrize(

@@ -71,52 +71,52 @@ def test_every_set_in_the_catalog_is_looked_at_here():
 @pytest.mark.parametrize(("name", "part", "rows", "classes"), PARTS)
 def test_real_sets_have_the_size_they_had_when_collected(name, part, rows, classes):
     real(name)
-    found = datasets.load(name, part=part)
-    assert len(found) == rows
-    assert len(found.target_names) == classes
+    data = datasets.load(name, part=part)
+    assert len(data) == rows
+    assert len(data.target_names) == classes
     if classes:
-        assert found.target.dtype == np.int64
-        assert {*np.unique(found.target).tolist()} == {*range(classes)}
-    assert found.description
-    assert found.licence
-    assert all(len(column) == rows for column in found.metadata.values())
-    if found.documents is not None:
-        assert all(isinstance(text, str) and text for text in found.documents)
-        assert len(Documents.of(found.documents)) == rows
+        assert data.target.dtype == np.int64
+        assert {*np.unique(data.target).tolist()} == {*range(classes)}
+    assert data.description
+    assert data.licence
+    assert all(len(column) == rows for column in data.metadata.values())
+    if data.documents is not None:
+        assert all(isinstance(text, str) and text for text in data.documents)
+        assert len(Documents.of(data.documents)) == rows
 
 
 def test_ratings_know_their_films_and_people():
     real("movielens_100k")
-    found = datasets.load("movielens_100k")
-    assert found.data.max(axis=0).tolist() == [943, 1682]
-    assert np.unique(found.target).tolist() == [1, 2, 3, 4, 5]
-    assert found.extra["films"][0]["title"] == "Toy Story (1995)"
-    assert found.extra["films"][0]["genres"] == ["Animation", "Children's", "Comedy"]
-    assert len(found.extra["users"]) == 943
+    loaded = datasets.load("movielens_100k")
+    assert loaded.data.max(axis=0).tolist() == [943, 1682]
+    assert np.unique(loaded.target).tolist() == [1, 2, 3, 4, 5]
+    assert loaded.extra["films"][0]["title"] == "Toy Story (1995)"
+    assert loaded.extra["films"][0]["genres"] == ["Animation", "Children's", "Comedy"]
+    assert len(loaded.extra["users"]) == 943
 
 
 def test_measurements_leave_out_what_gives_the_answer_away():
     real("bodyfat")
-    found = datasets.load("bodyfat")
-    assert found.data.shape == (252, 14) == (len(found), len(found.extra["columns"]))
-    siri = 495 / np.array(found.metadata["density"]) - 450
-    assert np.median(np.abs(siri - found.target)) < 0.1
+    loaded = datasets.load("bodyfat")
+    assert loaded.data.shape == (252, 14) == (len(loaded), len(loaded.extra["columns"]))
+    siri = 495 / np.array(loaded.metadata["density"]) - 450
+    assert np.median(np.abs(siri - loaded.target)) < 0.1
 
 
 def test_books_know_their_authors():
     real("oz")
-    found = datasets.load("oz")
-    contested = found.metadata["title"].index("The Royal Book of Oz")
-    assert found.target_names[found.target[contested]] == "contested"
+    data = datasets.load("oz")
+    contested = data.metadata["title"].index("The Royal Book of Oz")
+    assert data.target_names[data.target[contested]] == "contested"
     real("federalist")
     assert datasets.load("federalist").metadata["status"].count("disputed") == 12
 
 
 def test_senses_stand_where_their_position_says():
     real("senseval")
-    found = datasets.load("senseval", part="line")
+    data = datasets.load("senseval", part="line")
     words = {
-        t[p] for t, p in zip(found.metadata["tokens"], found.metadata["position"], strict=True)
+        t[p] for t, p in zip(data.metadata["tokens"], data.metadata["position"], strict=True)
     }
     assert words <= {"line", "lines", "lined", "Line", "Lines"}
 
@@ -137,13 +137,13 @@ def pack(path, text):
 
 def test_a_set_is_read_from_its_folder(folder):
     pack(folder / "sms_spam/SMSSpamCollection.tsv.gz", 'ham\tHi "you\nspam\tWIN\ta car\n')
-    found = datasets.load("sms_spam")
-    assert found.documents == ['Hi "you', "WIN\ta car"]
-    assert [found.target_names[i] for i in found.target] == ["ham", "spam"]
-    assert repr(found) == "Dataset 'sms_spam': 2 documents, 2 classes"
-    assert "spam" in found.description
-    assert found.to_dict()["rows"] == 2
-    assert json.dumps(found.to_dict())
+    data = datasets.load("sms_spam")
+    assert data.documents == ['Hi "you', "WIN\ta car"]
+    assert [data.target_names[i] for i in data.target] == ["ham", "spam"]
+    assert repr(data) == "Dataset 'sms_spam': 2 documents, 2 classes"
+    assert "spam" in data.description
+    assert data.to_dict()["rows"] == 2
+    assert json.dumps(data.to_dict())
 
 
 def test_parts_are_chosen(folder):
@@ -203,8 +203,8 @@ def test_damage_is_reported_with_its_place(folder):
     pack(home / "sentences.jsonl.gz", f'{good}\n{{"lang": "en"}}\n')
     with pytest.raises(DataError, match="row 2: has no 'split'"):
         datasets.load("langid")
-    whole = gzip.compress((good + "\n").encode() * 1000)
-    (home / "sentences.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    full = gzip.compress((good + "\n").encode() * 1000)
+    (home / "sentences.jsonl.gz").write_bytes(full[: len(full) // 2])
     with pytest.raises(DataError, match="damaged"):
         datasets.load("langid")
     (home / "sentences.jsonl.gz").write_bytes(b"not packed at all")
@@ -249,7 +249,7 @@ def test_broken_tables_and_arrays_are_reported(folder):
 
 
 def test_a_data_set_keeps_its_columns_together():
-    whole = Dataset(
+    full = Dataset(
         "toy",
         ["a", "b", "c"],
         data=np.arange(6).reshape(3, 2),
@@ -257,12 +257,12 @@ def test_a_data_set_keeps_its_columns_together():
         target_names=["x", "y"],
         metadata={"id": ["A", "B", "C"]},
     )
-    part = whole.take(np.array([2, 1]))
+    part = full.take(np.array([2, 1]))
     assert part.documents == ["c", "b"]
     assert part.data.tolist() == [[4, 5], [2, 3]]
     assert part.target.tolist() == [0, 1]
     assert part.metadata == {"id": ["C", "B"]}
-    assert repr(whole) == "Dataset 'toy': 3 documents of 2, 2 classes"
+    assert repr(full) == "Dataset 'toy': 3 documents of 2, 2 classes"
     with pytest.raises(ValueError, match="2 values of target for 3"):
         Dataset("toy", ["a", "b", "c"], target=np.array([0, 1]))
     with pytest.raises(ValueError, match="neither documents nor data"):

@@ -40,10 +40,10 @@ def clouds(n=60, d=2, seed=0):
 
 def dots(ax):
     """Places and colors of the rows drawn."""
-    found = [each for each in ax.collections if hasattr(each, "get_offsets")]
-    found = [each for each in found if each.get_zorder() == 2]
-    places = np.vstack([np.asarray(each.get_offsets()) for each in found])
-    colors = [to_hex(each.get_facecolor()[0]) for each in found for _ in each.get_offsets()]
+    scatters = [each for each in ax.collections if hasattr(each, "get_offsets")]
+    scatters = [each for each in scatters if each.get_zorder() == 2]
+    places = np.vstack([np.asarray(each.get_offsets()) for each in scatters])
+    colors = [to_hex(each.get_facecolor()[0]) for each in scatters for _ in each.get_offsets()]
     return places, colors
 
 
@@ -246,10 +246,10 @@ def test_the_map_says_how_much_it_shows():
 def test_many_clusters_change_their_shape_where_colors_begin_again():
     X = np.arange(24.0).reshape(-1, 2)
     ax = plot.cluster_map(X, np.arange(12))
-    found = [each for each in ax.collections if each.get_zorder() == 2]
+    dots = [each for each in ax.collections if each.get_zorder() == 2]
     looks = {
         (to_hex(each.get_facecolor()[0]), each.get_paths()[0].vertices.tobytes())
-        for each in found
+        for each in dots
     }
     assert len(looks) == 12
     assert plot.cluster_map(np.arange(30.0).reshape(-1, 1), np.arange(30)).get_legend() is None

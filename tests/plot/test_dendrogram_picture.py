@@ -85,8 +85,8 @@ def test_a_large_tree_says_that_it_is_shown_from_the_top():
     texts = [text.get_text() for text in leaf_texts(ax, "top")]
     counts = [int(text.strip("()").replace(",", "")) for text in texts if text[0] == "("]
     assert sum(counts) + (shown - len(counts)) == 5000
-    whole = plot.dendrogram(Z, truncate=False)
-    assert "too many for their names" in whole.texts[0].get_text()
+    untruncated = plot.dendrogram(Z, truncate=False)
+    assert "too many for their names" in untruncated.texts[0].get_text()
     assert len(plot.dendrogram(Z, truncate=12).get_xticklabels()) == 12
 
 

@@ -57,11 +57,11 @@ def test_hinge_and_logistic_are_never_below_zero_one(margin):
 
 
 @given(margins, margins, st.floats(0, 1))
-def test_all_but_zero_one_are_convex(a, b, share):
-    between = share * a + (1 - share) * b
+def test_all_but_zero_one_are_convex(a, b, weight):
+    between = weight * a + (1 - weight) * b
     for name in ("perceptron", "hinge", "squared hinge", "logistic"):
         loss = LOSSES[name]
-        chord = share * loss(a) + (1 - share) * loss(b)
+        chord = weight * loss(a) + (1 - weight) * loss(b)
         assert loss(between) <= chord + 1e-9 * (1 + abs(chord))
 
 

@@ -27,18 +27,18 @@ def page(ax):
 
 def test_samples_are_tiled_row_by_row():
     rows = np.arange(12.0).reshape(3, 4)
-    found = page(plot.samples(rows, columns=2))
-    np.testing.assert_array_equal(found[:2, :2], rows[0].reshape(2, 2))
-    np.testing.assert_array_equal(found[:2, 3:], rows[1].reshape(2, 2))
-    np.testing.assert_array_equal(found[3:, :2], rows[2].reshape(2, 2))
+    image = page(plot.samples(rows, columns=2))
+    np.testing.assert_array_equal(image[:2, :2], rows[0].reshape(2, 2))
+    np.testing.assert_array_equal(image[:2, 3:], rows[1].reshape(2, 2))
+    np.testing.assert_array_equal(image[3:, :2], rows[2].reshape(2, 2))
     assert len(page(plot.samples(np.zeros((300, 4)), columns=10))) == 10 * 3 - 1  # 100 of them
 
 
 def test_filters_are_scaled_and_sorted_by_length():
     weights = np.array([[0.1, 0, 0, 0], [0, -5.0, 0, 0]])
-    found = page(plot.filters(SimpleNamespace(components_=weights), columns=2))
-    assert found[0, 1] == -1  # the longer one first
-    assert found[0, 3] == 1
+    image = page(plot.filters(SimpleNamespace(components_=weights), columns=2))
+    assert image[0, 1] == -1  # the longer one first
+    assert image[0, 3] == 1
     assert page(plot.filters(SimpleNamespace(encoder_weights_=[weights.T]))).shape[0] == 2
 
 
@@ -46,9 +46,9 @@ def test_reconstructions_stand_below_their_originals():
     rows = RNG.random((5, 9))
     half = SimpleNamespace(reconstruct=lambda rows: np.clip(rows, 0.3, 0.6))
     ax = plot.reconstructions(half, rows, title="digits")
-    found = page(ax)
-    np.testing.assert_array_equal(found[:3, :3], rows[0].reshape(3, 3))
-    np.testing.assert_array_equal(found[4:, :3], rows[0].clip(0.3, 0.6).reshape(3, 3))
+    image = page(ax)
+    np.testing.assert_array_equal(image[:3, :3], rows[0].reshape(3, 3))
+    np.testing.assert_array_equal(image[4:, :3], rows[0].clip(0.3, 0.6).reshape(3, 3))
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "original",
         "reconstruction",

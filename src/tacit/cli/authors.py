@@ -1,4 +1,4 @@
-"""``tacit authors PATH``: who wrote a text, by the function words of known authors."""
+"""``tacit authors PATH``: attribute texts to authors by their function words."""
 
 import re
 from collections import Counter
@@ -22,15 +22,15 @@ __all__ = ["authors"]
 AUTHOR = inputs.LabelOption("--author", "authors", ("author", "authors", "writer", "by"))
 UNKNOWN = ("unknown", "anonymous", "anon", "disputed", "contested")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-WORD = re.compile(r"[^\W_]")  # a letter or a digit, of which words are made
+WORD = re.compile(r"[^\W_]")  # a letter or a digit
 ENDING = re.compile(r"\.(?:txt|text|md)(?:\.(?:gz|zst))?$")
-STRANGE = 0.1  # typicality
+ATYPICAL = 0.1  # typicality
 SHORT = 500  # words
-TELLING = 5  # words shown for each author
+DISTINCTIVE = 5  # words shown for each author
 
 
 class Text(NamedTuple):
-    """A text with its name; the author is None where it is unknown."""
+    """A text with its name, and its author or None."""
 
     name: str
     author: str | None
@@ -38,11 +38,11 @@ class Text(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name without the ending of its file."""
+        """The name without its file extension."""
         return ENDING.sub("", self.name)
 
 
-@click.command()
+@options.command()
 @click.argument("path")
 @click.option("--who", multiple=True, metavar="PATH",
               help="Text to attribute: a file, a folder or a table; may be repeated  "
@@ -58,15 +58,15 @@ class Text(NamedTuple):
 @click.option("--most-frequent", is_flag=True,
               help="Count the most frequent words of the texts, for any language.")
 @click.option("--block", type=click.IntRange(0), default=5000,
-              help="Number of words in a block of text; 0 takes whole texts")
+              help="Number of words in a block of text; 0 does not divide texts")
 @click.option("--variant", type=OneOf(["burrows", "eder", "cosine", "quadratic"]),
               default="cosine", help="Variant of Delta, the distance between texts")
 @options.plot_option(": a map of the texts")
-@options.out_option("the attribution of each part of a text", name="--rolling")
+@options.out_option("the author nearest to each window of a text", name="--rolling")
 @click.option("--tree", "tree_path", type=options.FILE, metavar="FILE",
               help="File for the consensus tree of all texts, in Newick format  [default: "
               "none]")
-@options.out_option("the verdicts")
+@options.out_option("the attributions")
 @options.model_option
 @options.document_options
 @options.run_options
@@ -80,26 +80,32 @@ def authors(
 
     PATH is a folder of text files called author_title.txt, or with a subfolder for each author;
     or a table (.csv, .tsv, .jsonl, .parquet) with columns of texts and authors. The texts to
-    attribute are given by --who, or their author is called unknown, or is empty in the table.
+    attribute are those of --who, and those in PATH whose author is called unknown or is empty.
 
     \b
     Example:
       tacit authors novels/ --who letter.txt --plot map.png
 
-    Prints for each text the nearest author; the probability of that author, if one of the
-    authors wrote it (calibrated by attributing every known text with the others); the
-    typicality, which is low if perhaps none of them did; the fraction of blocks that agree; the
-    score of the General Impostors method; and the words that distinguish the authors.
+    Prints the words that distinguish the authors, and for each text:
+
+    \b
+    Author       the nearest author
+    Probability  of that author, if one of the authors wrote the text
+    Typicality   low if perhaps none of them did
+    Blocks       the fraction of its blocks that are nearest to that author
+    Impostors    the score of the General Impostors method
+
+    The probabilities are calibrated by attributing each known text by means of the others.
     """
     if out == rolling == "-":
         raise click.UsageError("--out - and --rolling - both want standard output. Drop one.")
     from tacit.style import Authorship, FunctionWords, impostors
 
     source = inputs.open_documents(path, documents)
-    everything = read_table_or_folder(source, path, column, unknown or UNKNOWN)
-    known, asked = sort_out(everything, path, who, documents)
-    counted = FunctionWords(n_words=words) if most_frequent else english(words)
-    model = Authorship(counted, block=block or None, variant=variant, engine=run.engine)
+    texts = read_table_or_folder(source, path, column, unknown or UNKNOWN)
+    known, disputed = split_by_author(texts, path, who, documents)
+    counter = FunctionWords(n_words=words) if most_frequent else english(words)
+    model = Authorship(counter, block=block or None, variant=variant, engine=run.engine)
     with Running("Comparing the authors"):
         model.fit(
             [each.text for each in known], [each.author for each in known],
@@ -107,20 +113,20 @@ def authors(
         )  # fmt: skip
     if model_path:
         model.save(model_path)
-    questions, names = [each.text for each in asked], [each.title for each in asked]
+    contents, names = [each.text for each in disputed], [each.title for each in disputed]
     verdicts, verified = [], None
-    if asked:
-        verdicts = model.attribute(questions, names=names)
-        verified = impostors(model, questions, names=names, random_state=run.seed)
+    if disputed:
+        verdicts = model.attribute(contents, names=names)
+        verified = impostors(model, contents, names=names, random_state=run.seed)
     report = summary(model, verdicts, verified)
     if out is not None:
         write_verdicts(out, report["verdicts"])
     if rolling is not None:
-        write_rolling(rolling, model, asked)
+        write_rolling(rolling, model, disputed)
     if tree_path is not None:
-        write_tree(tree_path, model, [*known, *asked], run.seed)
+        write_tree(tree_path, model, [*known, *disputed], run.seed)
     if plot_path:
-        draw_map(plot_path, model, questions, names)
+        draw_map(plot_path, model, contents, names)
     if run.as_json:
         output.print_json({"path": path, **report, "plot": plot_path, "model_file": model_path})
     else:
@@ -136,12 +142,16 @@ def read_table_or_folder(
     source: "Documents", path: str, column: str | None, unknown: tuple[str, ...]
 ) -> list[Text]:
     """The texts of a folder or a table, with their authors."""
-    strangers = {name.casefold() for name in unknown}
+    unknown_names = {name.casefold() for name in unknown}
     ids = [str(name) for name in source.ids]
+
+    def text_of(name: str, author: Any, text: str) -> Text:
+        is_unknown = author is None or str(author).casefold() in unknown_names
+        return Text(name, None if is_unknown else str(author), text)
+
     if source.report.text_column is not None:  # a table
         authors = inputs.read_labels(source, path, column, optional=True, option=AUTHOR)
-        rows = zip(ids, authors, source.texts(), strict=True)
-        return [Text(name, known_or_none(who, strangers), text) for name, who, text in rows]
+        return [*map(text_of, ids, authors, source.texts())]
     if not Path(path).is_dir():
         raise click.UsageError(
             f"{path} has texts but no authors. Give a folder of files called author_title.txt, "
@@ -152,8 +162,8 @@ def read_table_or_folder(
             f"--author {column} names a column, but {path} is a folder, where the names of "
             "files (author_title.txt) or subfolders are the authors. Leave it out."
         )
-    found = [
-        Text(name, known_or_none(author_of(name), strangers), text)
+    texts = [
+        text_of(name, author_of(name), text)
         for name, text in zip(ids, source.texts(), strict=True) if author_of(name)
     ]  # fmt: skip
     if nameless := [name for name in ids if author_of(name) is None]:
@@ -162,15 +172,11 @@ def read_table_or_folder(
             f"{listed(nameless, 3)} {were} left out: there is no author in the name. Call {it} "
             f"author_title.txt or unknown_title.txt, or give {it} with --who.",
         )
-    return found
-
-
-def known_or_none(author: Any, strangers: set[str]) -> str | None:
-    return None if author is None or str(author).casefold() in strangers else str(author)
+    return texts
 
 
 def author_of(name: str) -> str | None:
-    """The author in the name of a file; None where there is none.
+    """The author in the name of a file, or None.
 
     >>> author_of("baum_ozma.txt"), author_of("jay/letters/2.txt"), author_of("note.txt")
     ('baum', 'jay', None)
@@ -178,32 +184,32 @@ def author_of(name: str) -> str | None:
     parts = PurePath(name).parts
     if len(parts) > 1:
         return parts[0]
-    author, mark, _ = parts[0].partition("_")
-    return author if mark and author else None
+    author, underscore, _ = parts[0].partition("_")
+    return author if underscore and author else None
 
 
-def sort_out(
-    everything: list[Text], path: str, who: tuple[str, ...], documents: DocumentOptions
+def split_by_author(
+    texts: list[Text], path: str, who: tuple[str, ...], documents: DocumentOptions
 ) -> tuple[list[Text], list[Text]]:
-    """Texts of known authors, and those to attribute; texts without a word are left out."""
+    """Texts of known authors, and texts to attribute; those without words are left out."""
     from tacit.core.errors import DataError
 
-    asked = [each for each in everything if each.author is None]
+    disputed = [each for each in texts if each.author is None]
     named = set()
-    for place in who:
-        texts = read_question(place, documents)
-        if not any(WORD.search(each.text) for each in texts):
-            raise DataError("there is no word in it. Give a text.", file=place)
-        asked += texts
-        named.add(Path(place).resolve())
+    for who_path in who:
+        more = read_texts(who_path, documents)
+        if not any(WORD.search(each.text) for each in more):
+            raise DataError("there is no word in it. Give a text.", file=who_path)
+        disputed += more
+        named.add(Path(who_path).resolve())
     known = [
-        each for each in everything
+        each for each in texts
         if each.author is not None and (Path(path) / each.name).resolve() not in named
     ]  # fmt: skip
-    for each in (*known, *asked):
+    for each in (*known, *disputed):
         if not WORD.search(each.text):
             output.note(f"{each.name} has no words and was left out.")
-    known, asked = ([t for t in group if WORD.search(t.text)] for group in (known, asked))
+    known, disputed = ([t for t in group if WORD.search(t.text)] for group in (known, disputed))
     number = len({each.author for each in known})
     if number < 2:
         raise DataError(
@@ -211,25 +217,22 @@ def sort_out(
             "files author_title.txt, or name the column of a table with --author.",
             file=path,
         )
-    return known, asked
+    return known, disputed
 
 
-def read_question(place: str, documents: DocumentOptions) -> list[Text]:
-    """The texts of a file, a folder or a table, without their authors."""
-    target = Path(place)
-    if place == "-" or (target.is_file() and not is_table(target)):
-        name = "standard input" if place == "-" else target.name
-        return [Text(name, None, inputs.read_text(place))]
-    source = inputs.open_documents(place, documents)
-    names = [str(name) for name in source.ids]
-    return [Text(n, None, t) for n, t in zip(names, source.texts(), strict=True)]
-
-
-def is_table(path: Path) -> bool:
-    return any(suffix.lower() in TABLES for suffix in path.suffixes[-2:])
+def read_texts(path: str, documents: DocumentOptions) -> list[Text]:
+    """The texts of a file, a folder or a table, without authors."""
+    file = Path(path)
+    is_table = any(suffix.lower() in TABLES for suffix in file.suffixes[-2:])
+    if path == "-" or (file.is_file() and not is_table):
+        name = "standard input" if path == "-" else file.name
+        return [Text(name, None, inputs.read_text(path))]
+    source = inputs.open_documents(path, documents)
+    return [Text(str(n), None, t) for n, t in zip(source.ids, source.texts(), strict=True)]
 
 
 def english(n: int) -> Any:
+    """The n most frequent English function words, for --words."""
     from tacit.style import FunctionWords
 
     try:
@@ -251,27 +254,25 @@ def summary(
     counts = Counter(model.classes_[model.text_authors_].tolist())
     report: dict[str, Any] = {
         "authors": {str(author): counts[author] for author in model.classes_.tolist()},
-        "words": len(model.words_),
-        "block": model.block,
-        "variant": model.variant,
+        "words": len(model.words_), "block": model.block, "variant": model.variant,
         "left_one_out": model.evaluation().to_dict(),
         "telling_words": {
-            str(author): [w._asdict() for w in model.telling_words(author, top=TELLING)]
+            str(author): [w._asdict() for w in model.telling_words(author, top=DISTINCTIVE)]
             for author in model.classes_.tolist()
         },
-        "verdicts": [],
-    }
-    for i, verdict in enumerate(verdicts):
-        found = verdict.to_dict()
-        if verified is not None:
-            score = verified.scores[i, verified.authors.index(verdict.author)]
-            found["impostors_score"] = float(score)
-            found["verified"] = verified.answer(i, verdict.author)
-        report["verdicts"].append(found)
+        "verdicts": [verdict.to_dict() for verdict in verdicts],
+    }  # fmt: skip
+    if verified is not None:
+        for i, verdict in enumerate(report["verdicts"]):
+            author = verdicts[i].author
+            score = verified.scores[i, verified.authors.index(author)]
+            verdict["impostors_score"] = float(score)
+            verdict["verified"] = verified.answer(i, author)
     return report
 
 
 def show(model: "Authorship", report: dict[str, Any]) -> None:
+    """Print the evaluation, the distinctive words and the attributions."""
     known = ", ".join(f"{author} ({n:,})" for author, n in report["authors"].items())
     cut = "whole texts" if model.block is None else f"blocks of {model.block:,} words"
     output.echo(f"Authors and their texts: {known}. {len(model.words_)} words, {cut}.")
@@ -287,8 +288,8 @@ def show(model: "Authorship", report: dict[str, Any]) -> None:
         )
     rows = [
         [author, ", ".join(f"{w['word']} ({w['rate']:.2g} : {w['other_rate']:.2g})"
-                           for w in found)]
-        for author, found in report["telling_words"].items()
+                           for w in words)]
+        for author, words in report["telling_words"].items()
     ]  # fmt: skip
     output.draw_table(["Author", "Distinctive words (per 1,000 words : by the others)"], rows)
     if not report["verdicts"]:
@@ -304,55 +305,58 @@ def show(model: "Authorship", report: dict[str, Any]) -> None:
     ]  # fmt: skip
     titles = ["Text", "Author", "Probability", "Typicality", "Blocks", "Impostors"]
     output.draw_table(titles, rows, right=[2, 3, 4, 5])
-    strange = [v for v in report["verdicts"] if is_strange(v, report["authors"])]
-    if strange:
-        each, number = strange[0], len(strange) - 1
+    atypical = [v for v in report["verdicts"] if is_atypical(v, report["authors"])]
+    if atypical:
+        first, number = atypical[0], len(atypical) - 1
         more = f" The same holds for {number} more." if number else ""
         output.echo(
-            f"{each['name']} is less like {each['author']} than nearly all known texts by "
+            f"{first['name']} is less like {first['author']} than nearly all known texts by "
             f"that author; perhaps none of the authors wrote it.{more}"
         )
     short = [v for v in report["verdicts"] if v["words"] < SHORT]
     if short:
-        each, number = short[0], len(short) - 1
+        first, number = short[0], len(short) - 1
         more = f", and {number} more texts are short" if number else ""
         output.echo(
-            f"{each['name']} has {count(each['words'], 'word')}{more}: attributions of texts "
+            f"{first['name']} has {count(first['words'], 'word')}{more}: attributions of texts "
             f"under {SHORT} words are guesses."
         )
 
 
-def is_strange(verdict: dict[str, Any], texts: dict[str, int]) -> bool:
-    """Whether a text is among the least typical, or farther than all of three texts or more."""
-    n = texts[verdict["author"]]
-    return verdict["typicality"] <= STRANGE or (n >= 3 and verdict["typicality"] * (n + 1) <= 1)
+def is_atypical(verdict: dict[str, Any], texts: dict[str, int]) -> bool:
+    """Whether a text is of low typicality, or less typical than all texts of an author who has
+    at least three."""
+    typicality, n = verdict["typicality"], texts[verdict["author"]]
+    return typicality <= ATYPICAL or (n >= 3 and typicality * (n + 1) <= 1)
 
 
 def write_verdicts(out: str, verdicts: list[dict[str, Any]]) -> None:
-    known = list(verdicts[0]["distances"]) if verdicts else []
+    authors = list(verdicts[0]["distances"]) if verdicts else []
     titles = ["text", "author", "probability", "typicality", "blocks", "words", "impostors",
-              "verified", *(f"distance_{author}" for author in known)]  # fmt: skip
+              "verified", *(f"distance_{author}" for author in authors)]  # fmt: skip
     rows = (
         [
             v["name"], v["author"], f"{v['probability']:.4g}", f"{v['typicality']:.4g}",
             v["blocks"], v["words"], f"{v['impostors_score']:.4g}", v["verified"],
-            *(f"{v['distances'][author]:.6g}" for author in known),
+            *(f"{v['distances'][author]:.6g}" for author in authors),
         ]
         for v in verdicts
     )  # fmt: skip
     output.write_csv(out, titles, rows)
 
 
-def write_rolling(path: str, model: "Authorship", asked: list[Text]) -> None:
+def write_rolling(path: str, model: "Authorship", texts: list[Text]) -> None:
     from tacit.style import rolling
 
-    known = model.classes_.tolist()
-    titles = ["text", "start", "stop", "author", *(f"distance_{author}" for author in known)]
+    authors = model.classes_.tolist()
+    titles = ["text", "start", "stop", "author", *(f"distance_{author}" for author in authors)]
     rows = []
-    for each in asked:
-        found = rolling(model, each.text)
-        parts = zip(found.starts, found.stops, found.nearest, found.distances, strict=True)
-        for start, stop, author, distances in parts:
+    for each in texts:
+        result = rolling(model, each.text)
+        windows = zip(
+            result.starts, result.stops, result.nearest, result.distances, strict=True
+        )
+        for start, stop, author, distances in windows:
             cells = (f"{distance:.6g}" for distance in distances)
             rows.append([each.title, int(start), int(stop), author, *cells])
     output.write_csv(path, titles, rows)

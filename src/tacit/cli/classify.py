@@ -39,11 +39,11 @@ def classify() -> None:
               help="Model file to write (.safetensors)")
 @options.label_option
 @click.option("--model", "name", type=OneOf(["auto", *NAMES]), default="auto",
-              help="Classifier; auto takes the one that is best in cross-validation")
+              help="Classifier; auto takes the best one in cross-validation")
 @click.option("--folds", type=click.IntRange(2), default=5,
               help="Folds of the cross-validation")
 @click.option("--ngrams", type=click.IntRange(1, 10),
-              help="Length of the longest n-grams that are features  [default: 1 word, or 3 "
+              help="Maximum length of the n-grams that are features  [default: 1 word, or 3 "
               "characters]")
 @click.option("--characters", is_flag=True,
               help="Use n-grams of characters  [default: the better of words and characters]")
@@ -70,31 +70,19 @@ def train(
     vectorizer = None
     if characters or ngrams or min_df > 1:
         vectorizer = make_features(texts, labels, characters, ngrams, min_df, run.engine)
-    title = "Comparing classifiers" if name == "auto" else f"Training {name}"
-    with Running(title):
+    with Running("Comparing classifiers" if name == "auto" else f"Training {name}"):
         choice = choose_classifier(
-            texts,
-            labels,
-            candidates=NAMES if name == "auto" else [name],
-            vectorizer=vectorizer,
-            folds=folds,
-            random_state=run.seed,
-            engine=run.engine,
-        )
+            texts, labels, candidates=NAMES if name == "auto" else [name],
+            vectorizer=vectorizer, folds=folds, random_state=run.seed, engine=run.engine,
+        )  # fmt: skip
     model = choice.model
     model.save(out)
     if run.as_json:
-        output.print_json(
-            {
-                "model": out,
-                "documents": model.n_documents_,
-                "terms": model.n_terms_,
-                "classes": model.classes_.tolist(),
-                "seed": run.seed,
-                **choice.to_dict(),
-                "input": texts.report.to_dict(),
-            }
-        )
+        output.print_json({
+            "model": out, "documents": model.n_documents_, "terms": model.n_terms_,
+            "classes": model.classes_.tolist(), "seed": run.seed, **choice.to_dict(),
+            "input": texts.report.to_dict(),
+        })  # fmt: skip
     else:
         draw_choice(choice)
         if choice.features is not None:
@@ -116,7 +104,7 @@ def train(
 def predict(
     file: str, path: str, out: str, documents: DocumentOptions, show: ShowOptions
 ) -> None:
-    """Predict the labels of the documents at PATH; - is standard input, one per line."""
+    """Predict the labels of the documents at PATH; - is standard input, a document per line."""
     if show.as_json and out != "-":
         raise click.UsageError("--json prints to standard output. Drop it, or --out.")
     model = open_classifier(file)
@@ -129,8 +117,8 @@ def predict(
         columns.append(probabilities.max(axis=1).tolist())
     rows = zip(*columns, strict=True)
     if show.as_json:
-        listed = [dict(zip(titles, row, strict=True)) for row in rows]
-        output.print_json({"model": file, "path": path, "labels": listed})
+        records = [dict(zip(titles, row, strict=True)) for row in rows]
+        output.print_json({"model": file, "path": path, "labels": records})
     else:
         cells = ([*row[:2], *(f"{p:.6g}" for p in row[2:])] for row in rows)
         output.write_csv(out, titles, cells)
@@ -163,12 +151,9 @@ def evaluate(
     table = confusion(labels, predicted)
     low, high = wilson_interval(table.accuracy, len(labels))
     result: dict[str, Any] = {
-        "model": file,
-        "path": path,
-        "documents": len(labels),
-        "interval": [low, high],
+        "model": file, "path": path, "documents": len(labels), "interval": [low, high],
         **table.to_dict(),
-    }
+    }  # fmt: skip
     known = np.isin(labels, model.classes_)
     if not known.all():
         output.note(
@@ -185,11 +170,9 @@ def evaluate(
         test = mcnemar(labels, predicted, other)
         bootstrap = paired_bootstrap(labels, predicted, other)
         result["against"] = {
-            "model": against,
-            "accuracy": float(np.mean(labels == other)),
-            "mcnemar": test.to_dict(),
-            "bootstrap": bootstrap.to_dict(),
-        }
+            "model": against, "accuracy": float(np.mean(labels == other)),
+            "mcnemar": test.to_dict(), "bootstrap": bootstrap.to_dict(),
+        }  # fmt: skip
     if show.as_json:
         output.print_json(result)
     else:
@@ -229,8 +212,8 @@ def explain(
         classes = model.classes_.tolist() if chosen is None else [chosen]
         words = {str(each): model.top_features(each, n=top) for each in classes}
         if show.as_json:
-            listed = {name: as_json(pairs) for name, pairs in words.items()}
-            output.print_json({"model": file, "top_features": listed})
+            features = {name: as_json(pairs) for name, pairs in words.items()}
+            output.print_json({"model": file, "top_features": features})
         else:
             for name, pairs in words.items():
                 output.echo(name)
@@ -265,7 +248,7 @@ def explain(
 def make_features(
     texts: Any, labels: list, characters: bool, ngrams: int | None, min_df: int, engine: Any
 ) -> Any:
-    """The vectorizer that the options ask for."""
+    """The vectorizer of the options."""
     from tacit.classify.text_classifier import choose_features, make_vectorizer
 
     if characters or ngrams:
@@ -277,12 +260,12 @@ def make_features(
 
 
 def open_classifier(file: str) -> "TextClassifier":
-    wanted, command = "a classifier of documents", "tacit classify train PATH --out MODEL"
-    return inputs.open_model(file, ["classifier_", "counter_"], wanted, command)
+    expected, command = "a classifier of documents", "tacit classify train PATH --out MODEL"
+    return inputs.open_model(file, ["classifier_", "counter_"], expected, command)
 
 
 def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
-    """The labels, and the probabilities where the model has them, in one pass."""
+    """The labels, and the probabilities if the model has them, in one pass."""
     if not hasattr(model, "predict_proba"):
         return model.predict(documents), None
     probabilities = model.predict_proba(documents)
@@ -290,6 +273,7 @@ def predict_labels(model: "TextClassifier", documents: Any) -> tuple[Any, Any]:
 
 
 def possible_folds(labels: list, folds: int) -> int:
+    """The number of folds, at most one per document."""
     if len(set(labels)) < 2:
         raise click.ClickException(
             f"There are {count(len(labels), 'document')} with "
@@ -306,41 +290,40 @@ def possible_folds(labels: list, folds: int) -> int:
 
 
 def as_classes(labels: list, model: "TextClassifier", option: str = "--label") -> Any:
-    """Labels with the type of the model's classes: 1 in a file may be "1" in another."""
+    """Labels in the type of the model's classes: an integer in one file may be text in
+    another."""
     import numpy as np
 
     kind = model.classes_.dtype.kind
     if kind in "OUT":
         return np.asarray([inputs.label_text(label) for label in labels])
-    convert: Any = {"b": truth, "f": float}.get(kind, whole)
+
+    def convert(label: Any) -> bool | float | int:
+        if kind == "b":
+            return {"true": True, "false": False, "1": True, "0": False}[str(label).lower()]
+        return float(label) if kind == "f" else int(str(label))  # refuses 1.5
+
+    converted = []
     for label in labels:
         try:
-            convert(label)
+            converted.append(convert(label))
         except (KeyError, ValueError):
             raise click.BadParameter(
                 f"the model's labels are of the kind {model.classes_.tolist()[:2]}, but one "
                 f"here is {label!r}. Give labels of the same kind.",
                 param_hint=option,
             ) from None
-    return np.asarray([convert(label) for label in labels])
-
-
-def whole(label: Any) -> int:
-    return int(str(label))  # refuses 1.5
-
-
-def truth(label: Any) -> bool:
-    return {"true": True, "false": False, "1": True, "0": False}[str(label).lower()]
+    return np.asarray(converted)
 
 
 def known_class(name: str, model: "TextClassifier") -> Any:
     """The class of the model with this name."""
     label = as_classes([name], model, "--class").tolist()[0]
-    known = model.classes_.tolist()
-    if label not in known:
+    classes = model.classes_.tolist()
+    if label not in classes:
         raise click.BadParameter(
-            f"the model has no class {name!r}.{did_you_mean(name, known)} Its classes are "
-            f"{listed(known)}.",
+            f"the model has no class {name!r}.{did_you_mean(name, classes)} Its classes are "
+            f"{listed(classes)}.",
             param_hint="--class",
         )
     return label
@@ -350,7 +333,7 @@ def known_class(name: str, model: "TextClassifier") -> Any:
 
 
 def draw_choice(choice: "ModelChoice") -> None:
-    """All candidates, the best first."""
+    """Print the candidates, the best first."""
     rows = [
         (
             trial.name,

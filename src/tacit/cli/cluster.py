@@ -1,4 +1,4 @@
-"""``tacit cluster FILE``: group the rows of a file of numbers, and say what sets them apart."""
+"""``tacit cluster FILE``: group the rows of a file of numbers, and describe the clusters."""
 
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,20 +28,20 @@ METHODS = {
     **dict.fromkeys(LINKAGES, "AgglomerativeClustering"),
 }
 ANY_METRIC = ("kmedoids", "single", "complete", "average", "weighted")
-CENTERED = ("centroid", "median", "ward", "single")  # trees that need no matrix of distances
+CENTERED = ("centroid", "median", "ward", "single")  # need no matrix of distances
 MOST_TREE_ROWS = 50_000  # 1,250,000,000 pairs, some tens of seconds
-FEW_ROWS = 20_000  # up to here ten starts take well under a second
+FEW_ROWS = 20_000  # up to which ten starts take well under a second
 RESAMPLES = 20
 MOST_MEDOID_ROWS = 10_000  # 0.8 GB of distances; samples beyond
 
 APART = 3  # columns named for each cluster
-SHOWN = 40  # clusters drawn; the rest are counted
-EXACT_ROWS = 20_000  # up to here silhouettes use all pairs
+SHOWN = 40  # clusters printed; the others are counted
+EXACT_ROWS = 20_000  # up to which silhouettes use all pairs
 MOST_ROWS = 5000  # dots on a map; of more rows, evenly spaced ones
 
 
 class ClusterSettings(NamedTuple):
-    """The options that determine a fit."""
+    """The options of a fit."""
 
     method: str
     metric: str | None
@@ -54,21 +54,20 @@ class ClusterSettings(NamedTuple):
         return self.method in LINKAGES
 
 
-@click.command()
+@options.command()
 @click.argument("file")
 @options.k_option("Number of clusters; auto chooses it and gives the reasons")
 @click.option("--k-max", type=click.IntRange(2), default=12,
               help="Largest number of clusters that auto tries")
 @click.option("--method", type=OneOf(list(METHODS)), default="kmeans",
-              help="Clustering method; the last seven are linkages of a "
-              "hierarchy")
+              help="Clustering method; the last seven are linkages of a hierarchy")
 @click.option("--metric", type=OneOf(["euclidean", "manhattan", "cosine"]),
               help=f"Distance for {', '.join(ANY_METRIC)}  [default: euclidean]")
 @click.option("--compress", type=click.IntRange(2), metavar="N",
-              help="Build the hierarchy on N k-means centers, for many rows  [default: on all "
-              "rows]")
+              help="Build the hierarchy on N k-means centers, for files of many rows  "
+              "[default: on all rows]")
 @click.option("--confidence", is_flag=True,
-              help="Also cluster resampled rows and print how stable each cluster is.")
+              help="Also print the stability of each cluster, by clustering resampled rows.")
 @options.out_option("the cluster of every row")
 @options.plot_option(": the map of the clusters, or the tree of a hierarchy")
 @options.model_option
@@ -96,7 +95,7 @@ def cluster(
     settings = ClusterSettings(method, metric, compress, run.seed, run.engine)
     check_settings(settings)
     if k is not None:
-        options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
+        options.refuse_options(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
     opened = inputs.read_number_file(file, table)
     report, names, notes = opened.report, opened.names, []
     title, row_names = inputs.row_names(opened)
@@ -204,26 +203,24 @@ def rows_for(settings: ClusterSettings, values: Any, file: str) -> tuple[Any, li
     """The rows as the method needs them, and notes about that.
 
     Most methods read blocks from disk. Trees, medoids and divisive clustering need all rows at
-    once: they are loaded if they fit in memory, and refused if not.
+    once, which is an error if they do not fit in memory.
     """
     import numpy as np
 
     from tacit.data.table import Table
 
     n, d = (int(size) for size in values.shape)
-    whole = settings.method == "divisive" or (settings.is_tree and settings.compress is None)
-    notes = []
-    if settings.method == "kmedoids":
-        whole = n <= MOST_MEDOID_ROWS
-        if not whole:
-            notes.append(
-                f"{n:,} rows have too many distances to compute all of them: medoids were "
-                "searched in samples (CLARA)."
-            )
-    if not whole:
-        return values, notes
-    refuse_large(settings, n, d, file)
-    return np.asarray(Table.of(values).load(), np.float64), notes
+    if settings.method == "kmedoids" and n > MOST_MEDOID_ROWS:
+        return values, [
+            f"{n:,} rows have too many distances to compute all of them: medoids were searched "
+            "in samples (CLARA)."
+        ]
+    if settings.method in ("kmedoids", "divisive") or (
+        settings.is_tree and settings.compress is None
+    ):
+        refuse_large(settings, n, d, file)
+        values = np.asarray(Table.of(values).load(), np.float64)
+    return values, []
 
 
 def refuse_large(settings: ClusterSettings, n: int, d: int, file: str) -> None:
@@ -247,7 +244,7 @@ def refuse_large(settings: ClusterSettings, n: int, d: int, file: str) -> None:
     check_memory(need, f"--method {settings.method} of {n:,} rows", advice)
 
 
-def make(
+def make_model(
     settings: ClusterSettings, k: int, *, n: int, callbacks: list | None = None
 ) -> Any:
     """The unfitted model, for n rows."""
@@ -268,11 +265,11 @@ def make(
 
 
 def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
-    """How many clusters, by ``choose_k``."""
+    """The number of clusters, by ``choose_k``."""
     from tacit.cluster import choose_k
 
     # choose_k works on a sample, where trees need no compression and medoids no samples.
-    estimator = make(settings._replace(compress=None), 2, n=0)
+    estimator = make_model(settings._replace(compress=None), 2, n=0)
     if "n_init" in estimator.get_params(deep=False):
         estimator.set_params(n_init=3)
     with Running(f"Choosing k from 1 to {k_max}") as stage:
@@ -283,10 +280,9 @@ def choose(settings: ClusterSettings, values: Any, k_max: int) -> Any:
 
 
 def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
-    """The fitted model: the best of several starts where a method has them."""
-    title = f"Clustering by {settings.method}, k = {k}"
-    with Running(title) as stage:
-        model = make(settings, k, n=values.shape[0], callbacks=stage.callbacks)
+    """The fitted model, the best of several starts if the method has them."""
+    with Running(f"Clustering by {settings.method}, k = {k}") as stage:
+        model = make_model(settings, k, n=values.shape[0], callbacks=stage.callbacks)
         if "n_init" in model.get_params(deep=False):
             model.set_params(n_init=10 if values.shape[0] <= FEW_ROWS else 3)
         return model.fit(values)
@@ -295,65 +291,50 @@ def fit(settings: ClusterSettings, k: int, values: Any) -> Any:
 def rate_confidence(
     settings: ClusterSettings, values: Any, labels: "np.ndarray", k: int, groups: list[dict]
 ) -> float:
-    """Add to every group how often two of its rows stay together in resampled data.
-
-    Returns the mean agreement of the resamples with the groups.
-    """
+    """Add the stability of every cluster to its group; return the mean agreement of the
+    clusterings of resampled rows with this one."""
     from tacit.cluster import stability
 
     with Running(f"Clustering {RESAMPLES} resamples"):
-        found = stability(
-            make(settings, k, n=len(values)), values, n_resamples=RESAMPLES, labels=labels,
-            tree=False, random_state=settings.seed, engine=settings.engine,
+        result = stability(
+            make_model(settings, k, n=len(values)), values, n_resamples=RESAMPLES,
+            labels=labels, tree=False, random_state=settings.seed, engine=settings.engine,
         )  # fmt: skip
-    for each in found.clusters:
+    for each in result.clusters:
         groups[each.cluster]["confidence"] = float(each.confidence)
-    return float(found.agreement)
+    return float(result.agreement)
 
 
 # --- Labels, the largest cluster first ---
 
 
 def label_rows(model: Any, values: Any, k: int) -> "tuple[np.ndarray, np.ndarray]":
-    """The cluster of every row, 0 the largest, and the sizes. The model is renumbered too."""
+    """The cluster of every row, 0 for the largest, and the sizes. The clusters of the model get
+    the same numbers, so that ``predict`` agrees."""
     import numpy as np
 
     from tacit.data.table import Table
 
     labels = getattr(model, "labels_", None)  # not for rows that stay on disk
     if labels is None:
-        found = [model.predict(block.load()) for block in Table.of(values)]
-        labels = np.concatenate(found)
+        labels = np.concatenate([model.predict(block.load()) for block in Table.of(values)])
     sizes = np.bincount(labels, minlength=k)
     firsts = np.full(k, len(labels))
-    firsts[labels[::-1]] = np.arange(len(labels))[::-1]  # of several, the last one stays
+    np.minimum.at(firsts, labels, np.arange(len(labels)))
     order = np.lexsort([firsts, -sizes])  # by size, then by first row
     if not np.array_equal(order, np.arange(k)):
-        renumber(model, order)
         rank = np.empty(k, np.int32)
         rank[order] = np.arange(k, dtype=np.int32)
         labels = rank[labels]
+        for names, renumber in (
+            (("cluster_centers_", "medoid_indices_"), lambda values: values[order]),
+            (("_faded_counts", "_faded_sums"), lambda values: values[:, order]),
+            (("labels_", "leaf_labels_"), lambda values: rank[values]),
+        ):
+            for name in names:
+                if hasattr(model, name):
+                    setattr(model, name, renumber(getattr(model, name)))
     return labels.astype(np.int32, copy=False), sizes[order]
-
-
-def renumber(model: Any, order: "np.ndarray") -> None:
-    """Put the clusters of a fitted model in this order, so that ``predict`` agrees.
-
-    Only trees of k-means centers need it: the others are in order already.
-    """
-    import numpy as np
-
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    for name in ("cluster_centers_", "medoid_indices_"):
-        if hasattr(model, name):
-            setattr(model, name, getattr(model, name)[order])
-    for name in ("_faded_counts", "_faded_sums"):  # of mini-batches: two parts of each
-        if hasattr(model, name):
-            setattr(model, name, getattr(model, name)[:, order])
-    for name in ("labels_", "leaf_labels_"):
-        if hasattr(model, name):
-            setattr(model, name, rank[getattr(model, name)])
 
 
 # --- Rows and columns ---
@@ -369,14 +350,14 @@ def mean_and_deviation(values: Any, settings: ClusterSettings) -> "tuple[Any, An
     try:
         moments = settings.engine.reduce(collect, MomentsParams(full=False), Table.of(values))
     except DataError:  # k-means names the row and column of a bad value
-        plain = settings._replace(method="kmeans", metric=None, compress=None)
-        make(plain, 1, n=len(values)).fit(values)
+        kmeans = settings._replace(method="kmeans", metric=None, compress=None)
+        make_model(kmeans, 1, n=len(values)).fit(values)
         raise
     return moments.mean, np.sqrt(moments.variance)
 
 
 def scaled(values: Any, mean: "np.ndarray", deviation: "np.ndarray") -> Any:
-    """The rows with mean 0 and deviation 1; a column that never varies becomes 0."""
+    """The rows with mean 0 and standard deviation 1; constant columns become 0."""
     import numpy as np
 
     from tacit.data.scaled_rows import scale_table
@@ -387,24 +368,15 @@ def scaled(values: Any, mean: "np.ndarray", deviation: "np.ndarray") -> Any:
 
 
 def centers_of(model: Any, values: Any, labels: "np.ndarray", k: int, method: str) -> Any:
-    """The model's centers; the means of the clusters where it has none, or directions."""
-    import numpy as np
-
-    if method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
-        return np.asarray(model.cluster_centers_, np.float64)
-    return means_of(values, labels, k)
-
-
-# --- The summary ---
-
-
-def means_of(values: Any, labels: "np.ndarray", k: int) -> "np.ndarray":
-    """The mean of the rows of every cluster, block by block; NaN for none."""
+    """The centers of the model; without any, or with directions, the means of the clusters. A
+    cluster without rows has a mean of NaN."""
     import numpy as np
 
     from tacit.data.table import Table
     from tacit.kernels.nearest_centers import sum_by_label
 
+    if method != "spherical" and len(getattr(model, "cluster_centers_", ())) == k:
+        return np.asarray(model.cluster_centers_, np.float64)
     sums = np.zeros((k, values.shape[1]))
     for block in Table.of(values):
         rows = np.asarray(block.load(), np.float64)
@@ -414,33 +386,32 @@ def means_of(values: Any, labels: "np.ndarray", k: int) -> "np.ndarray":
     return np.divide(sums, counts, out=out, where=counts > 0)
 
 
+# --- The summary ---
+
+
 def describe(
     centers: "np.ndarray", sizes: "np.ndarray", mean: "np.ndarray", deviation: "np.ndarray",
     names: list[str],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Each cluster's size, center, and the columns that set it apart most."""
+    """The size and center of each cluster, and the columns that set it apart most."""
     import numpy as np
 
     far = np.zeros(centers.shape)
     np.divide(centers - mean, deviation, out=far, where=deviation > 0)
     groups = []
     for j, (center, distance) in enumerate(zip(centers, far, strict=True)):
-        known = bool(np.isfinite(center).all())  # not of a cluster without rows
-        order = np.argsort(-np.abs(distance), kind="stable")[: APART if known else 0]
-        groups.append(
-            {
-                "cluster": j,
-                "rows": int(sizes[j]),
-                "share": float(sizes[j] / sizes.sum()),
-                "apart": {names[i]: float(distance[i]) for i in order if distance[i] != 0},
-                "center": dict(zip(names, center.tolist(), strict=True)) if known else None,
-            }
-        )
+        has_rows = bool(np.isfinite(center).all())
+        order = np.argsort(-np.abs(distance), kind="stable")[: APART if has_rows else 0]
+        groups.append({
+            "cluster": j, "rows": int(sizes[j]), "share": float(sizes[j] / sizes.sum()),
+            "apart": {names[i]: float(distance[i]) for i in order if distance[i] != 0},
+            "center": dict(zip(names, center.tolist(), strict=True)) if has_rows else None,
+        })  # fmt: skip
     return groups
 
 
 def silhouettes_of(values: Any, labels: "np.ndarray", settings: Any) -> tuple[Any, Any]:
-    """The mean silhouette, and that of every row where all pairs were compared."""
+    """The mean silhouette, and the silhouettes of the rows if all pairs were compared."""
     import numpy as np
 
     from tacit.data.table import Table
@@ -459,14 +430,14 @@ def silhouettes_of(values: Any, labels: "np.ndarray", settings: Any) -> tuple[An
 
 
 def losses_of(model: Any, k: int) -> tuple[dict[str, Any], str]:
-    facts: dict[str, Any] = {
-        "inertia": getattr(model, "inertia_", None),
-        "objective": getattr(model, "objective_", None),
-        "iterations": getattr(model, "n_iter_", None),
-    }
-    facts = {name: None if v is None else float(v) for name, v in facts.items()}
-    if facts["iterations"] is not None:
-        facts["iterations"] = int(facts["iterations"])
+    """The loss and the iterations, for JSON and as a sentence."""
+    facts: dict[str, Any] = {}
+    for name, attribute, kind in (
+        ("inertia", "inertia_", float), ("objective", "objective_", float),
+        ("iterations", "n_iter_", int),
+    ):  # fmt: skip
+        value = getattr(model, attribute, None)
+        facts[name] = None if value is None else kind(value)
     if hasattr(model, "leaf_labels_"):  # agglomerative
         heights = model.distances_
         low = float(heights[len(heights) - k]) if k <= len(heights) else 0.0
@@ -499,13 +470,13 @@ def draw(groups: list[dict[str, Any]]) -> None:
         output.echo(f"and {len(groups) - SHOWN:,} smaller ones (--json lists all)")
 
 
-# --- The picture: the same one has the same bytes ---
+# --- The picture ---
 
 
 def tree_figure(
     model: Any, labels: "np.ndarray", *, k: int, title: str, ids: list[str] | None
 ) -> Any:
-    """The dendrogram: of rows, of k-means centers, or of the clusters of splits."""
+    """The dendrogram of rows, of k-means centers, or of clusters (divisive clustering)."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -529,11 +500,11 @@ def tree_figure(
     ax = figure.subplots()
     dendrogram(Z, labels=leaves, cut=k, orientation=orientation, title=title, ax=ax)
     legend = ax.get_legend()
-    if legend is not None and n != len(labels):  # it counts leaves, which stand for many rows
-        own = getattr(model, "leaf_labels_", np.arange(n))
+    if legend is not None and n != len(labels):  # it counts leaves, not rows
+        leaf_labels = getattr(model, "leaf_labels_", np.arange(n))
         sizes = np.bincount(labels, minlength=k)
         for c, text in enumerate(legend.get_texts()):
-            j = int(own[np.flatnonzero(cut(Z, k=k) == c)[0]])
+            j = int(leaf_labels[np.flatnonzero(cut(Z, k=k) == c)[0]])
             text.set_text(f"cluster {j}: {count(int(sizes[j]), 'row')}")
     return figure
 
@@ -542,7 +513,7 @@ def map_figure(
     model: Any, values: Any, labels: "np.ndarray", title: str, names: list[str],
     silhouettes: Any, choice: Any,
 ) -> Any:  # fmt: skip
-    """The map; silhouettes where there are two clusters or more; the scree of a choice."""
+    """The map, the silhouettes of two clusters or more, and the scree plot of a choice."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -570,8 +541,8 @@ def map_figure(
             place["map"].set_xlabel(names[0], parse_math=False)
             place["map"].set_ylabel((*names, "")[1], parse_math=False)
     if several:
-        known = None if silhouettes is None else silhouettes[picked]
-        plot.silhouette(rows, shown, values=known, ax=place["silhouette"])
+        computed = None if silhouettes is None else silhouettes[picked]
+        plot.silhouette(rows, shown, values=computed, ax=place["silhouette"])
     if choice:
         plot.scree(choice, ax=place["scree"])
     return figure

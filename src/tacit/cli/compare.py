@@ -1,5 +1,6 @@
 """``tacit compare A B``: the agreement of two groupings of the same rows."""
 
+import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,11 @@ from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.data.label_files import LabelTable
+    from tacit.measure.labels import Codes
 
 __all__ = ["compare"]
 
-DRAWN = (24, 12)  # rows and columns of a table that fits a terminal
+MOST_CELLS = (24, 12)  # rows and columns of a table that fits a terminal
 WIDE = 14  # characters of a label in it
 # Measures in the order they are shown: name, key, meaning.
 MEASURES = (
@@ -29,7 +31,7 @@ MEASURES = (
 )
 
 
-@click.command()
+@options.command()
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--label-a", metavar="COLUMN",
@@ -69,13 +71,10 @@ def compare(
     result: dict[str, Any] = {
         "a": {"file": first.file, "column": first.column},
         "b": {"file": second.file, "column": second.column},
-        "rows": len(truth),
-        "left_out": left_out,
-        **measures(truth, groups),
-        **table_of(truth, groups),
-        "notes": notes,
-        "table_file": out,
-    }
+        "rows": len(truth), "left_out": left_out,
+        **measures(truth, groups), **table_of(truth, groups),
+        "notes": notes, "table_file": out,
+    }  # fmt: skip
     if out is not None:
         titles = [f"{first.column} \\ {second.column}", *result["labels_b"]]
         rows = zip(result["labels_a"], result["table"], strict=True)
@@ -93,7 +92,8 @@ def compare(
 def match(
     first: "LabelTable", second: "LabelTable", *, by_row: bool, common: bool
 ) -> tuple[list[str], list[str], str, int]:
-    """The labels of both in one order, how they were matched, and how many were left out."""
+    """The labels of both in one order, a sentence about the matching, and the number of rows
+    left out."""
     from tacit.core.errors import DataError
 
     named = [(table.id_column or "").lower() for table in (first, second)]
@@ -124,29 +124,29 @@ def match_ids(
 ) -> tuple[list[str], list[str], str, int]:
     from tacit.core.errors import DataError
 
-    assert first.ids is not None
-    assert second.ids is not None
-    where = {each: i for i, each in enumerate(second.ids)}
-    shared = [(i, where[each]) for i, each in enumerate(first.ids) if each in where]
-    left_out = len(first.ids) + len(second.ids) - 2 * len(shared)
-    if left_out and not (common and shared):
-        has, lacks = (first, second) if len(shared) < len(first.ids) else (second, first)
-        assert has.ids is not None
-        known = {*(lacks.ids or ())}
-        missing = [i for i, each in enumerate(has.ids) if each not in known]
-        way_out = "Use --common to compare the others." if shared else (
+    first_ids, second_ids = list(first.ids or ()), list(second.ids or ())
+    where = {id: j for j, id in enumerate(second_ids)}
+    pairs = [(i, where[id]) for i, id in enumerate(first_ids) if id in where]
+    left_out = len(first_ids) + len(second_ids) - 2 * len(pairs)
+    if left_out and not (common and pairs):
+        table, ids, other, other_ids = first, first_ids, second, second_ids
+        if len(pairs) == len(first_ids):
+            table, ids, other, other_ids = second, second_ids, first, first_ids
+        known = {*other_ids}
+        missing = [i for i, id in enumerate(ids) if id not in known]
+        way_out = "Use --common to compare the others." if pairs else (
             "They share no id at all. Use --by-row if the rows are in the same order."
         )  # fmt: skip
         raise DataError(
-            f"{len(missing):,} of the {len(has.ids):,} ids are not in {lacks.file}; the first "
-            f"is {has.ids[missing[0]]!r} (line {has.lines[missing[0]]}). {way_out}",
-            file=has.file,
-            column=has.id_column,
+            f"{len(missing):,} of the {len(ids):,} ids are not in {other.file}; the first is "
+            f"{ids[missing[0]]!r} (line {table.lines[missing[0]]}). {way_out}",
+            file=table.file,
+            column=table.id_column,
         )
-    how = f"{count(len(shared), 'row')} matched by the column {first.id_column}"
+    how = f"{count(len(pairs), 'row')} matched by the column {first.id_column}"
     how += f"; {left_out:,} that are in only one file left out." if left_out else "."
-    truth = [first.labels[i] for i, _ in shared]
-    return truth, [second.labels[j] for _, j in shared], how, left_out
+    truth = [first.labels[i] for i, _ in pairs]
+    return truth, [second.labels[j] for _, j in pairs], how, left_out
 
 
 # --- Measures ---
@@ -170,7 +170,7 @@ def measures(truth: list[str], groups: list[str]) -> dict[str, float]:
 
 
 def table_of(truth: list[str], groups: list[str]) -> dict[str, Any]:
-    """Rows with each pair of labels: A by size, B in the order of its best matches."""
+    """The contingency table: A by size, B in the order of its best matches."""
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
@@ -178,34 +178,28 @@ def table_of(truth: list[str], groups: list[str]) -> dict[str, Any]:
 
     a, b = two_labelings(truth, groups, name="compare")
     counts = contingency(a, b).toarray()
-    names_a, names_b = natural(a.names), natural(b.names)
-    down = np.lexsort([names_a, -a.counts])
     rows, columns = linear_sum_assignment(counts, maximize=True)
     partner = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if counts[i, j]}
-    paired = [partner[i] for i in down.tolist() if i in partner]
-    rest = {*range(len(b.names))} - {*paired}
-    across = np.array(paired + sorted(rest, key=lambda j: (-b.counts[j], names_b[j])))
-    matched = {str(a.names[i]): str(b.names[partner[i]]) for i in down.tolist() if i in partner}
+    down = by_size(a)
+    paired = {partner[i]: None for i in down if i in partner}
+    across = [*paired, *(j for j in by_size(b) if j not in paired)]
     return {
         "labels_a": [str(a.names[i]) for i in down],
         "labels_b": [str(b.names[j]) for j in across],
         "table": counts[np.ix_(down, across)].tolist(),
-        "matched": matched,
+        "matched": {str(a.names[i]): str(b.names[partner[i]]) for i in down if i in partner},
     }
 
 
-def natural(names: Any) -> Any:
-    """Ranks of labels in natural order: 2 before 10."""
-    import numpy as np
+def by_size(labels: "Codes") -> list[int]:
+    """The indices of labels, the most frequent first, equals in natural order: 2 before 10."""
 
-    def by_number(i: int) -> tuple:
-        text = str(names[i])
-        return (0, int(text), "") if text.lstrip("-").isdecimal() else (1, 0, text)
+    def key(i: int) -> tuple:
+        text = str(labels.names[i])
+        is_number = re.fullmatch(r"-?\d+", text)
+        return (-labels.counts[i], *((0, int(text), "") if is_number else (1, 0, text)))
 
-    order = sorted(range(len(names)), key=by_number)
-    ranks = np.empty(len(names), np.int64)
-    ranks[order] = np.arange(len(names))
-    return ranks
+    return sorted(range(len(labels.names)), key=key)
 
 
 # --- Printing ---
@@ -218,7 +212,7 @@ def draw(result: dict[str, Any]) -> None:
 
     screen = output.console()
     labels_a, labels_b, counts = result["labels_a"], result["labels_b"], result["table"]
-    if len(labels_a) <= DRAWN[0] and len(labels_b) <= DRAWN[1]:
+    if len(labels_a) <= MOST_CELLS[0] and len(labels_b) <= MOST_CELLS[1]:
         none = "·" if output.can_print("·") else "."
         for side, name in (("a", "Rows are the groups of A"), ("b", "Columns are those of B")):
             file, column = PurePath(result[side]["file"]).name, result[side]["column"]
@@ -240,7 +234,7 @@ def draw(result: dict[str, Any]) -> None:
     else:
         click.echo(
             f"{len(labels_a):,} groups in A and {len(labels_b):,} in B are too many to show: "
-            "--out and --json write the whole table."
+            "--out and --json write the complete table."
         )
     click.echo("")
     lines = Table(box=None, show_header=False, padding=(0, 1))

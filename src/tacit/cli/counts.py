@@ -11,7 +11,7 @@ from tacit.core.wording import count
 
 __all__ = ["counts"]
 
-ADVICE = {  # the advice of the vectorizer in Python, and on the command line
+ADVICE = {  # for each message of the vectorizer, the one of the command line
     r"max_df corresponds .* is (\d+) of \d+ documents, min_df=(\d+) .*": (
         r"no term can be in \2 documents, because there are only \1. Lower --min-df."
     ),
@@ -24,7 +24,7 @@ ADVICE = {  # the advice of the vectorizer in Python, and on the command line
 }
 
 
-@click.command()
+@options.command()
 @click.argument("path")
 @options.top_option(20, least=0)
 @click.option("--ngrams", type=(int, int), default=(1, 1), metavar="MIN MAX",
@@ -86,16 +86,12 @@ def counts(
         vectorizer.save(model_path)
     shown = rows[:top]
     if run.as_json:
-        output.print_json(
-            {
-                "source": texts.report.source,
-                "documents": table.shape[0],
-                "terms": len(terms),
-                "tokens": int(totals.sum()),
-                "top": [{"term": t, "count": n, "documents": df} for t, n, df in shown],
-                "input": texts.report.to_dict(),
-            }
-        )
+        output.print_json({
+            "source": texts.report.source, "documents": table.shape[0], "terms": len(terms),
+            "tokens": int(totals.sum()),
+            "top": [{"term": t, "count": n, "documents": df} for t, n, df in shown],
+            "input": texts.report.to_dict(),
+        })  # fmt: skip
     elif out != "-":
         cells = ((term, f"{count:,}", f"{df:,}") for term, count, df in shown)
         output.draw_table(["Term", "Count", "Documents"], cells, right=(1, 2))
@@ -107,7 +103,7 @@ def counts(
 
 
 def in_options(message: str) -> str:
-    """A message of the vectorizer with advice for the command line."""
+    """A message of the vectorizer, in terms of the command line."""
     for python, option in ADVICE.items():
         message = re.sub(python, option, message)
     return message

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tacit.cli.options import debug_option
+from tacit.cli.options import command, debug_option
 from tacit.cli.output import clean, print_json
 
 __all__ = ["datasets"]
@@ -12,16 +12,16 @@ __all__ = ["datasets"]
 DOCSTRINGS = "The docstrings of the Python packages installed here: thousands of documents."
 
 
-@click.command()
+@command()
 @click.argument("name", required=False)
 @click.option("--check", is_flag=True,
-              help="Compare the checksums of the files that are here with ours.")
+              help="Compare the checksums of your files with those of the list.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @debug_option
 def datasets(name: str | None, check: bool, as_json: bool) -> None:
     """List the data sets: where each comes from, its checksum, and how to load it.
 
-    With NAME, only that one. No data comes with Tacit: sets are read from the folder that the
+    With NAME, only that set. No data comes with Tacit: sets are read from the folder that the
     environment variable TACIT_DATA names, one subfolder for each. The docstrings of installed
     packages are always available.
 

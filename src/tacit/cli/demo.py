@@ -32,7 +32,7 @@ PICTURES = 4
 SHADES = " ░▒▓█"
 
 
-@click.command()
+@options.command()
 @click.argument("name", default="docstrings")
 @click.option("--list", "listing", is_flag=True, help="List the demos and stop.")
 @click.option("--out", metavar="FOLDER", default="demo",
@@ -44,9 +44,9 @@ def demo(
 ) -> None:
     """Run the demo NAME  [default: docstrings].
 
-    docstrings and digits show what Tacit does on data that is on every machine. The others are
-    worked examples of university lecture notes on unsupervised learning and text: each prints
-    the number of the notes next to ours and draws the figure.
+    docstrings and digits use data that is on every machine. The others are worked examples of
+    university lecture notes on unsupervised learning and text: each prints the numbers of the
+    notes next to those of Tacit, and draws a figure.
 
     \b
     tacit demo --list
@@ -69,13 +69,11 @@ def demo(
         target = str(folder / "docstrings.tacit")
         context.invoke(explore, docs=True, out=target, **run._asdict())
         return
-    result = digits(folder, run)
-    if run.as_json:
-        output.print_json(result)
+    digits(folder, run)
 
 
 def list_demos(*, as_json: bool) -> None:
-    """The demos, and which of them need a data set."""
+    """Print the demos, and the data sets that they need."""
     if as_json:
         output.print_json(DEMOS)
         return
@@ -118,7 +116,7 @@ def show_example(name: str, folder: Path, run: RunOptions) -> None:
 # --- Digits ---
 
 
-def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
+def digits(folder: Path, run: RunOptions) -> None:
     """k-means on handwritten digits, whose labels it never sees."""
     import numpy as np
     from sklearn.datasets import load_digits
@@ -131,73 +129,65 @@ def digits(folder: Path, run: RunOptions) -> dict[str, Any]:
         f"{len(images):,} pictures of handwritten digits, {images.shape[1]} pixels each, "
         f"grouped into 10 by k-means, and again from {RUNS} other seeds.",
     )
-    engine = run.engine
     model, *others = (
-        KMeans(10, n_init=10, random_state=run.seed + i, engine=engine).fit(images)
+        KMeans(10, n_init=10, random_state=run.seed + i, engine=run.engine).fit(images)
         for i in range(1 + RUNS)
     )
-    labels, again = model.labels_, [other.labels_ for other in others]
-    groups = describe_groups(labels, truth, again)
+    labels, other_labels = model.labels_, [other.labels_ for other in others]
+    groups = describe_groups(labels, truth, other_labels)
     purity = sum(group["right"] for group in groups) / len(labels)
-    agreement = [float(adjusted_rand_score(labels, other)) for other in again]
+    agreement = [float(adjusted_rand_score(labels, other)) for other in other_labels]
     labels_file, model_file = folder / "labels.csv", folder / "digits.safetensors"
     rows = zip(range(1, len(labels) + 1), labels.tolist(), truth.tolist(), strict=True)
     output.write_csv(str(labels_file), ["row", "cluster", "digit"], rows)
     model.save(model_file)
     result = {
-        "rows": len(images),
-        "seed": run.seed,
-        "inertia": float(model.inertia_),
+        "rows": len(images), "seed": run.seed, "inertia": float(model.inertia_),
         "purity": float(purity),
         "agreement": {"mean": float(np.mean(agreement)), "lowest": float(min(agreement))},
-        "clusters": groups,
-        "labels_file": str(labels_file),
-        "model_file": str(model_file),
-    }
-    if not run.as_json:
+        "clusters": groups, "labels_file": str(labels_file), "model_file": str(model_file),
+    }  # fmt: skip
+    if run.as_json:
+        output.print_json(result)
+    else:
         draw_digits(result, model.cluster_centers_)
-    return result
 
 
 def describe_groups(
     labels: "np.ndarray", truth: "np.ndarray", others: "Sequence[np.ndarray]"
 ) -> list[dict[str, Any]]:
-    """Each group's size, its most common digit, and how well other runs find it again."""
+    """The size of each group, its most common digit, and its mean overlap with other runs."""
     import numpy as np
 
     groups = []
     for j in range(int(labels.max()) + 1):
-        own = labels == j
-        counts = np.bincount(truth[own], minlength=10)
-        groups.append(
-            {
-                "cluster": j,
-                "rows": int(own.sum()),
-                "digit": int(counts.argmax()),
-                "right": int(counts.max()),
-                "found_again": float(np.mean([best_overlap(own, o) for o in others])),
-            }
-        )
+        members = labels == j
+        counts = np.bincount(truth[members], minlength=10)
+        overlaps = [best_overlap(members, other) for other in others]
+        groups.append({
+            "cluster": j, "rows": int(members.sum()), "digit": int(counts.argmax()),
+            "right": int(counts.max()), "found_again": float(np.mean(overlaps)),
+        })  # fmt: skip
     return groups
 
 
-def best_overlap(own: "np.ndarray", labels: "np.ndarray") -> float:
+def best_overlap(members: "np.ndarray", labels: "np.ndarray") -> float:
     """The largest Jaccard index of a group and a group of another run."""
     import numpy as np
 
-    shared = np.bincount(labels[own], minlength=int(labels.max()) + 1)
-    together = own.sum() + np.bincount(labels) - shared
-    return float((shared / together).max())
+    intersection = np.bincount(labels[members], minlength=int(labels.max()) + 1)
+    union = members.sum() + np.bincount(labels) - intersection
+    return float((intersection / union).max())
 
 
 def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
     groups = sorted(result["clusters"], key=lambda group: -group["found_again"])
     rows = []
     for group in groups:
-        again = group["found_again"]
-        verdict = "firm" if again >= 0.75 else "tentative" if again >= 0.5 else "loose"
+        overlap = group["found_again"]
+        verdict = "firm" if overlap >= 0.75 else "tentative" if overlap >= 0.5 else "loose"
         purity = f"{group['right'] / group['rows']:.0%}"
-        cells = (group["cluster"], group["rows"], group["digit"], purity, f"{again:.0%}")
+        cells = (group["cluster"], group["rows"], group["digit"], purity, f"{overlap:.0%}")
         rows.append([*map(str, cells), verdict])
     titles = ["Group", "Rows", "Mostly", "Purity", "Found again", ""]
     output.draw_table(titles, rows, right=range(5))
@@ -223,7 +213,7 @@ def draw_digits(result: dict[str, Any], centers: "np.ndarray") -> None:
 
 
 def picture(center: "np.ndarray") -> list[str]:
-    """An 8 by 8 average in block characters, two of them to a pixel."""
+    """An 8 by 8 image in block characters, two for each pixel."""
     shades = SHADES if output.can_print(SHADES) else " .:*#"
     levels = (center.reshape(8, 8) / 16 * (len(shades) - 1) + 0.5).astype(int)
     levels = levels.clip(0, len(shades) - 1)

@@ -1,9 +1,7 @@
 """The worked examples of ``tacit demo NAME``: numbers of the lecture notes next to ours.
 
-Every example is a function that computes its figures and returns them with a picture. Data that
-is small lies in ``tacit.datasets.worked_examples``; the rest comes from a data set.
-
-One file: fifteen short examples of one form, in the order of ``tacit demo --list``.
+Every example is a function that computes its numbers and returns them with a picture. Small
+data comes from ``tacit.datasets.worked_examples``, other data from a data set.
 """
 
 from collections.abc import Callable
@@ -21,20 +19,19 @@ class Line(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an example computed: ``draw(figure)`` draws its picture."""
+    """The result of an example: ``draw(figure)`` draws its picture."""
 
     draw: Callable[[Any], Any]
     lines: list[Line]
 
 
 class Example(NamedTuple):
-    """An example: what it is about, how it is computed, the data set it needs, and the size of
-    its picture."""
+    """An example: a function of a seed and an engine."""
 
     about: str
-    run: Callable[[int, Any], Outcome]  # of a seed and an engine
-    needs: str | None
-    size: tuple[float, float]
+    run: Callable[[int, Any], Outcome]
+    needs: str | None  # a data set
+    size: tuple[float, float]  # of the picture
 
 
 EXAMPLES: dict[str, Example] = {}
@@ -43,7 +40,7 @@ EXAMPLES: dict[str, Example] = {}
 def example(
     name: str, about: str, *, needs: str | None = None, size: tuple[float, float] = (7.0, 4.6)
 ) -> Callable[[Callable[[int, Any], Outcome]], Callable[[int, Any], Outcome]]:
-    """List a function as the example of this name."""
+    """Register a function as the example of this name."""
 
     def register(run: Callable[[int, Any], Outcome]) -> Callable[[int, Any], Outcome]:
         EXAMPLES[name] = Example(about, run, needs, size)
@@ -60,7 +57,7 @@ def heat_map(
     figure: Any, table: Any, rows: list[str], columns: list[str], title: str,
     *, bold: Any = None, digits: int = 2,
 ) -> None:  # fmt: skip
-    """A table of numbers as colors, with the numbers."""
+    """Draw a table of numbers as a heat map."""
     ax = figure.subplots()
     ax.imshow(table, cmap="Blues", vmin=0, vmax=1.4 * float(table.max()))
     ax.set_xticks(range(len(columns)), columns)
@@ -76,7 +73,7 @@ def heat_map(
 
 @example("kmeans", "k-means by hand on twelve points", size=(10.5, 3.8))
 def kmeans(seed: int, engine: Any) -> Outcome:
-    """Twelve points, from two centers that are badly placed."""
+    """k-means on twelve points, from two badly placed centers."""
     from tacit.cluster import KMeans
     from tacit.datasets.worked_examples import TWELVE_CENTERS as start
     from tacit.datasets.worked_examples import TWELVE_POINTS as points
@@ -170,8 +167,8 @@ def evaluation(seed: int, engine: Any) -> Outcome:
     def entropy(*counts: int) -> float:
         return -sum(c / sum(counts) * log(c / sum(counts)) for c in counts)
 
-    left = 6 / 14 * entropy(4, 1, 1) + 4 / 14 * entropy(3, 1)  # of the class, given the cluster
-    by_hand = 1 - left / entropy(4, 6, 4)
+    conditional = 6 / 14 * entropy(4, 1, 1) + 4 / 14 * entropy(3, 1)  # of classes in clusters
+    by_hand = 1 - conditional / entropy(4, 6, 4)
     h, c, v = homogeneity_completeness_v_measure(SHAPES, SHAPE_CLUSTERS)
 
     def draw(figure: Any) -> None:
@@ -183,8 +180,8 @@ def evaluation(seed: int, engine: Any) -> Outcome:
             counts = [pairs.count((shape, cluster)) for cluster in (1, 2, 3)]
             ax.bar(["1", "2", "3"], counts, bottom=bottom, label=shape, color=color)
             bottom = [a + b for a, b in zip(bottom, counts, strict=True)]
-        ax.set(xlabel="cluster", ylabel="items", title=
-        f"homogeneity {h:.2f}, completeness {c:.2f}")
+        title = f"homogeneity {h:.2f}, completeness {c:.2f}"
+        ax.set(xlabel="cluster", ylabel="items", title=title)
         ax.legend(frameon=False)
 
     return Outcome(draw, [
@@ -196,7 +193,7 @@ def evaluation(seed: int, engine: Any) -> Outcome:
 
 @example("naive-bayes", "a rare event, ice creams and two traffic lights", size=(5.6, 4.0))
 def naive_bayes(seed: int, engine: Any) -> Outcome:
-    """What naive Bayes believes: rare events and two traffic lights."""
+    """Naive Bayes on rare events and two traffic lights."""
     import numpy as np
 
     from tacit.classify import BernoulliNB, MultinomialNB
@@ -215,7 +212,7 @@ def naive_bayes(seed: int, engine: Any) -> Outcome:
     )
     mixed = MultiComponentNB({"works": 2}, alpha=1e-3, n_init=5, random_state=seed)
     mixed.fit(BIASED_LIGHTS, states)
-    believed = {
+    probabilities = {
         "naive Bayes": float(naive.predict_proba([[1, 0, 1, 0]])[0, 0]),
         "two components": float(mixed.predict_proba([[1, 0, 1, 0]])[0, 0]),
         "truth": 1.0,
@@ -223,18 +220,18 @@ def naive_bayes(seed: int, engine: Any) -> Outcome:
 
     def draw(figure: Any) -> None:
         ax = figure.subplots()
-        bars = ax.bar(list(believed), list(believed.values()), color="#2b6cb0")
+        bars = ax.bar(list(probabilities), list(probabilities.values()), color="#2b6cb0")
         ax.bar_label(bars, fmt="%.2f")
         ax.set(ylim=(0, 1.1), ylabel="probability", title="Both lights red: are they broken?")
 
     return Outcome(draw, [
         Line("a reported parasitic gap is one", "0.002",
-        f"{rare.predict_proba([[1]])[0, 0]:.4f}"),
+             f"{rare.predict_proba([[1]])[0, 0]:.4f}"),
         Line("ice creams that Marcia expects to eat", "2.6", f"{eaten.mean_[0]:.1f}"),
         Line("broken against working lights", "4/28 : 6/28",
              f"{28 * joint[0]:.0f}/28 : {28 * joint[1]:.0f}/28"),
         Line("broken, with two components for working lights", "",
-        f"{believed['two components']:.3f}"),
+             f"{probabilities['two components']:.3f}"),
     ])  # fmt: skip
 
 
@@ -254,8 +251,8 @@ def cowperson(seed: int, engine: Any) -> Outcome:
                         open_vocabulary=False).fit(COWPERSON_TEXT)  # fmt: skip
     unigrams = [one.distribution("")[one.words_.index(word)] for word in COWPERSON_WORDS]
     sentence = "Yee Haw Yee"
-    found = [float(np.exp(model.logprob(text))) for model, text in
-             ((two, sentence), (marked, sentence), (smooth, "Moo Moo"))]  # fmt: skip
+    p = [float(np.exp(model.logprob(text))) for model, text in
+         ((two, sentence), (marked, sentence), (smooth, "Moo Moo"))]  # fmt: skip
 
     def draw(figure: Any) -> None:
         rows, columns = ["", *COWPERSON_WORDS], [*COWPERSON_WORDS, "</s>"]
@@ -267,9 +264,9 @@ def cowperson(seed: int, engine: Any) -> Outcome:
     return Outcome(draw, [
         Line("unigrams, Yee and Haw", "5/8 and 3/8",
              f"{unigrams[0]:.3f} and {unigrams[1]:.3f}"),
-        Line(f"bigrams, {sentence!r}", "0.21", f"{found[0]:.4f}"),
-        Line(f"with start and stop tokens, {sentence!r}", "0.07", f"{found[1]:.4f}"),
-        Line("add-one smoothing, 'Moo Moo'", "0.01", f"{found[2]:.4f}"),
+        Line(f"bigrams, {sentence!r}", "0.21", f"{p[0]:.4f}"),
+        Line(f"with start and stop tokens, {sentence!r}", "0.07", f"{p[1]:.4f}"),
+        Line("add-one smoothing, 'Moo Moo'", "0.01", f"{p[2]:.4f}"),
     ])  # fmt: skip
 
 
@@ -322,7 +319,7 @@ def topics(seed: int, engine: Any) -> Outcome:
     model.components_, model.alpha_ = STORY_TOPICS, np.full(4, 2.0)
     model.n_features_in_, model.eta_ = 10, 1.0
     words, drawn, _ = model.sample(3, 20_000, theta=STORY_PROPORTIONS, random_state=seed)
-    shares = [float((words[drawn == topic] == word).mean()) for topic, word in ((1, 4), (0, 8))]
+    p = [float((words[drawn == topic] == word).mean()) for topic, word in ((1, 4), (0, 8))]
 
     def draw(figure: Any) -> None:
         names = [f"topic {j + 1}" for j in range(4)]
@@ -330,8 +327,8 @@ def topics(seed: int, engine: Any) -> Outcome:
                  "Probability of ten words in four topics")  # fmt: skip
 
     return Outcome(draw, [
-        Line("word 5 in topic 2, of 60,000 words drawn", "0.08", f"{shares[0]:.3f}"),
-        Line("word 9 in topic 1", "0.048", f"{shares[1]:.3f}"),
+        Line("word 5 in topic 2, of 60,000 words drawn", "0.08", f"{p[0]:.3f}"),
+        Line("word 9 in topic 1", "0.048", f"{p[1]:.3f}"),
     ])  # fmt: skip
 
 
@@ -343,19 +340,19 @@ def skip_gram(seed: int, engine: Any) -> Outcome:
     from tacit.datasets.worked_examples import SKIP_GRAM_SENTENCE
     from tacit.words import WordVectors, pairs
 
-    found = pairs(SKIP_GRAM_SENTENCE, window=3)
+    trained = pairs(SKIP_GRAM_SENTENCE, window=3)
     words = list(dict.fromkeys(SKIP_GRAM_SENTENCE.split()))
     one_hot = WordVectors.one_hot(words)
 
     def draw(figure: Any) -> None:
         table = np.zeros((len(words), len(words)))
-        for center, context in found:
+        for center, context in trained:
             table[words.index(center), words.index(context)] += 1
         title = "Pairs: center word (row) and neighbor (column)"
         heat_map(figure, table, words, words, title, digits=0)
 
     return Outcome(draw, [
-        Line("pairs of a word and its neighbor", "8", str(len(found))),
+        Line("pairs of a word and its neighbor", "8", str(len(trained))),
         Line("distance of two one-hot words", "1.414",
              f"{one_hot.distance(words[0], words[1]):.3f}"),
     ])  # fmt: skip
@@ -385,7 +382,7 @@ def principal_components(seed: int, engine: Any) -> Outcome:
     return Outcome(draw, [
         Line("first component", "(3/5, 4/5)", point(pca.components_[0])),
         Line("error of rank 2, exact", "0",
-        f"{low_rank_error(RANK_TWO_ROWS, RANK_TWO_BASIS):.4f}"),
+             f"{low_rank_error(RANK_TWO_ROWS, RANK_TWO_BASIS):.4f}"),
         Line("error of rank 2, third vector moved", "2.28",
              f"{low_rank_error(RANK_TWO_MOVED, RANK_TWO_BASIS):.4f}"),
     ])  # fmt: skip
@@ -401,13 +398,10 @@ def body(seed: int, engine: Any) -> Outcome:
     from tacit.decompose import PCA
     from tacit.plot import scree
 
-    found = load("bodyfat")
-    assert found.data is not None
-    known = {name: found.data[:, j] for j, name in enumerate(found.extra["columns"])}
-    rows = np.column_stack([
-        known[name] if name in known else np.asarray(found.metadata[name])
-        for name in BODY_COLUMNS
-    ])  # fmt: skip
+    men = load("bodyfat")
+    assert men.data is not None
+    columns = {**men.metadata, **dict(zip(men.extra["columns"], men.data.T, strict=True))}
+    rows = np.column_stack([columns[name] for name in BODY_COLUMNS])
     pca = PCA(engine=engine).fit(rows)
     values = pca.eigenvalues_[::-1]
     left = pca.reconstruction_errors(relative=True)
@@ -436,9 +430,9 @@ def faces(seed: int, engine: Any) -> Outcome:
     from tacit.decompose import PCA
     from tacit.plot import contact_sheet
 
-    found = load("olivetti")
-    assert found.data is not None
-    rows = found.data.astype(np.float64)
+    people = load("olivetti")
+    assert people.data is not None
+    rows = people.data.astype(np.float64)
     pca = PCA(128, random_state=seed, engine=engine).fit(rows)
     errors = pca.reconstruction_errors(rows, relative=True)
 
@@ -446,8 +440,8 @@ def faces(seed: int, engine: Any) -> Outcome:
         picked, captions, shown = [0, 57, 123, 290], [], []
         points = pca.transform(rows[picked])
         for rank in (8, 64, 128):
-            kept = np.where(np.arange(128) < rank, points, 0.0)
-            shown.append(pca.inverse_transform(kept))
+            truncated = np.where(np.arange(128) < rank, points, 0.0)
+            shown.append(pca.inverse_transform(truncated))
             captions += [f"rank {rank}"] * len(picked)
         shown.append(rows[picked])
         sheet = np.concatenate(shown).reshape(-1, 64, 64)
@@ -477,10 +471,10 @@ def dimension(seed: int, engine: Any) -> Outcome:
 
         ax, dims = figure.subplots(), np.arange(1, 101)
         for thickness, color in zip((0.01, 0.05, 0.1), PALETTE, strict=False):
-            shares = [rind_share(int(k), thickness) for k in dims]
-            ax.plot(dims, shares, label=f"rind of {thickness:.0%}", color=color)
-        ax.set(xlabel="dimension", ylabel="fraction of the volume", title=
-        "The fruit is all rind")
+            fractions = [rind_share(int(k), thickness) for k in dims]
+            ax.plot(dims, fractions, label=f"rind of {thickness:.0%}", color=color)
+        title = "The fruit is all rind"
+        ax.set(xlabel="dimension", ylabel="fraction of the volume", title=title)
         ax.legend(frameon=False)
 
     return Outcome(draw, [
@@ -533,11 +527,12 @@ def recommender(seed: int, engine: Any) -> Outcome:
     from tacit.datasets.worked_examples import IMPOSSIBLE_RATINGS, POSSIBLE_RATINGS
     from tacit.recommend import complete
 
-    found, none = complete(POSSIBLE_RATINGS, rank=1), complete(IMPOSSIBLE_RATINGS, rank=1)
+    completion = complete(POSSIBLE_RATINGS, rank=1)
+    impossible = complete(IMPOSSIBLE_RATINGS, rank=1)
     expected = np.outer([1, 1, 4, 4], [1, 1, 2, 2])
 
     def draw(figure: Any) -> None:
-        heat_map(figure, found.matrix, list("ABCD"), list("1234"),
+        heat_map(figure, completion.matrix, list("ABCD"), list("1234"),
                  "The completion of rank 1; known ratings in bold",
                  bold=~np.isnan(POSSIBLE_RATINGS), digits=0)  # fmt: skip
 
@@ -545,8 +540,9 @@ def recommender(seed: int, engine: Any) -> Outcome:
         return "  ".join(f"{x:.0f}" for x in matrix[2])
 
     return Outcome(draw, [
-        Line("third row of the completion", row(expected), row(found.matrix)),
+        Line("third row of the completion", row(expected), row(completion.matrix)),
         Line("largest difference from the notes' matrix", "0",
-             f"{np.abs(found.matrix - expected).max():.1g}"),
-        Line("the second matrix has a completion", "no", "yes" if none.possible else "no"),
+             f"{np.abs(completion.matrix - expected).max():.1g}"),
+        Line("the second matrix has a completion", "no",
+             "yes" if impossible.possible else "no"),
     ])  # fmt: skip

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["StageDisplay", "explore", "report"]
 
 WORTH_SAYING = 5  # seconds that are left
-ENOUGH_STEPS = 0.1  # of a stage, to tell how long it takes
-DOCS = "--docs"  # the name of that source, so that the command can be repeated
+ENOUGH_STEPS = 0.1  # of a stage, to estimate how long it takes
+DOCS = "--docs"  # the source of a project of docstrings, as in the command
 
 
-@click.command()
+@options.command()
 @click.argument("path", required=False)
 @click.option("--out", metavar="FOLDER", help="Project folder  [default: NAME.tacit]")
 @options.k_option("Number of groups")
 @click.option("--topics", default="auto", metavar="auto|N|none",
-              help="Number of themes")
+              help="Number of topics, which the report calls themes")
 @click.option("--quick", is_flag=True, help="Take less time: fewer trials and repeats.")
 @click.option("--thorough", is_flag=True, help="Take more time: more trials and repeats.")
 @click.option("--plan", "only_plan", is_flag=True,
@@ -71,19 +71,18 @@ def explore(
         raise click.UsageError("--quick and --thorough contradict each other. Give one.")
     if docs:
         unused = {*DocumentOptions._fields} - {"memory"}
-        options.refuse_given(unused, "is for a PATH, not for --docs.")
+        options.refuse_options(unused, "is for a PATH, not for --docs.")
     names = None if stages is None else [n.strip() for n in stages.split(",") if n.strip()]
     if names == []:
         raise click.UsageError(
-        f"--stages {stages!r} does not name a stage. Leave it out to run all.")
+            f"--stages {stages!r} does not name a stage. Leave it out to run all."
+        )
     from tacit.explore.project.settings import as_topics
 
     try:
         themes = as_topics(int(topics) if topics.strip().isdigit() else topics.strip().lower())
     except ValueError as error:
         raise click.UsageError(f"--{error}") from None
-    engine = run.engine
-
     from tacit.core.errors import DataError, TacitError
     from tacit.explore.project.folder import ProjectFolder
     from tacit.explore.project.pipeline import keys_of
@@ -108,8 +107,8 @@ def explore(
     try:
         with Running("Planning"):
             plan = make_plan(
-                folder, texts, settings,
-                engine=engine, stages=names, memory=documents.memory,
+                folder, texts, settings, engine=run.engine, stages=names,
+                memory=documents.memory,
             )  # fmt: skip
         folder.check_origin(source, keys_of(settings, str(plan.choice.source))["ingest"])
     except TacitError:
@@ -125,7 +124,7 @@ def explore(
     output.note(*plan.short_lines())
     with StageDisplay(expected=plan.planned()) as display:
         project = explored(
-            target, texts, settings, engine, display.on_event, [display.on_step],
+            target, texts, settings, run.engine, display.on_event, [display.on_step],
             choice=plan.choice, source=source,
         )  # fmt: skip
     report = target / REPORT
@@ -140,7 +139,7 @@ def explore(
         click.echo("\n".join(output.clean(line) for line in summary_lines(summary)))
         click.echo(f"Report: {output.clean(report)}")
     if not documents.allow_partial:
-        inputs.check_whole(texts)
+        inputs.check_complete(texts)
     if not len(texts):
         raise DataError("there are no documents in it. Give some.", file=path)
     why = summary["skipped"].get("counts")
@@ -155,15 +154,15 @@ def docstring_documents() -> "Documents":
     from tacit.data.documents import Documents
     from tacit.datasets import docstrings
 
-    found = docstrings()
-    columns = {name: found.metadata[name] for name in ("id", "package", "kind")}
-    table = pa.table({"text": found.documents, **columns})
+    data = docstrings()
+    columns = {name: data.metadata[name] for name in ("id", "package", "kind")}
+    table = pa.table({"text": data.documents, **columns})
     documents = Documents.of(table, text="text", id="id")
     documents.report.source = DOCS
     return documents
 
 
-@click.command()
+@options.command()
 @click.argument("project")
 @click.option("--out", metavar="FILE", help="File to write  [default: report.html in the "
               "project, report_redacted.html with --redact]")
@@ -171,7 +170,7 @@ def docstring_documents() -> "Documents":
               "of documents, no search, no word of fewer than five documents.")
 @options.debug_option
 def report(project: str, out: str | None, redact: bool) -> None:
-    """Write the report of a PROJECT that tacit explore made as one HTML file.
+    """Write the report of PROJECT, a folder that tacit explore wrote, as one HTML file.
 
     \b
     tacit report letters.tacit --out letters.html
@@ -187,7 +186,7 @@ def report(project: str, out: str | None, redact: bool) -> None:
 
 
 class StageDisplay:
-    """Prints to standard error which stage runs and how long each took."""
+    """Prints to standard error which stage runs and how long the stages took."""
 
     def __init__(
         self, *, quiet: bool | None = None, expected: "dict[str, float] | None" = None
@@ -236,23 +235,23 @@ class StageDisplay:
         else:
             output.say(line, quiet=self.quiet)
 
-    def estimate(self, event: "StageEvent", own: float | None = None) -> str:
-        """The time of this stage, as planned and corrected or as its steps show (``own``), and
-        that of those after it."""
-        own = self.pace.expected(event.name) if own is None else own
-        if own is None:
+    def estimate(self, event: "StageEvent", seconds: float | None = None) -> str:
+        """The time of this stage, estimated by its steps (``seconds``) or by the plan, and that
+        of the stages after it."""
+        seconds = self.pace.expected(event.name) if seconds is None else seconds
+        if seconds is None:
             return ""
         from tacit.explore.project.plan import about
 
-        rest = self.pace.left(without=event.name)
-        later = f", then {about(rest)} more" if rest >= 1 else ""
-        return f"of {about(own)}{later}"
+        later = self.pace.left(without=event.name)
+        more = f", then {about(later)} more" if later >= 1 else ""
+        return f"of {about(seconds)}{more}"
 
     def on_step(self, step: "Step") -> None:
-        """Show a step inside a stage; enough of them tell how long it takes."""
+        """Show a step inside a stage; after some of them, also an estimate of its time."""
         if self._task is None or not step.most:
             return
         self._bar.update(self._task, total=step.most, completed=step.number)
         if self._stage is not None and step.number >= ENOUGH_STEPS * step.most:
-            own = (time.perf_counter() - self._begun) * step.most / step.number
-            self._bar.update(self._task, figure=self.estimate(self._stage, own))
+            seconds = (time.perf_counter() - self._begun) * step.most / step.number
+            self._bar.update(self._task, figure=self.estimate(self._stage, seconds))

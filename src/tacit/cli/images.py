@@ -18,18 +18,16 @@ __all__ = ["images"]
 SAMPLES = 6  # images that are reconstructed
 
 
-@click.command()
+@options.command()
 @click.argument("source", metavar="FOLDER|NPZ")
 @click.option("--ranks", type=options.NUMBERS, default="16,64,128",
               help="Numbers of components to compare")
 @click.option("--near", metavar="IMAGE",
               help="Image whose nearest images are shown: a name, or a number from 1  "
               "[default: none]")
-@click.option(
-    "--combine",
-    metavar="SUM",
-    help='Sum of images, such as "0.5*3 + 0.5*17", written to combination.png  [default: none]',
-)
+@click.option("--combine", metavar="SUM",
+              help='Sum of images, such as "0.5*3 + 0.5*17", written to combination.png  '
+              "[default: none]")
 @click.option("--size", type=options.IMAGE_SIZE,
               help="Size to scale all images of a folder to  [default: as they are]")
 @click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model  "
@@ -55,9 +53,9 @@ def images(
     if combine is not None and out is None:
         raise click.UsageError("--combine needs a folder for the image: add --out FOLDER.")
     if near is None:
-        options.refuse_given(["top"], "is the number of nearest images: add --near IMAGE.")
+        options.refuse_options(["top"], "is the number of nearest images: add --near IMAGE.")
     if not Path(source).is_dir():
-        options.refuse_given(["size"], f"is for a folder of images, and {source} is not one.")
+        options.refuse_options(["size"], f"is for a folder of images, and {source} is not one.")
     folder = None if out is None else make_folder(out)
     import numpy as np
 
@@ -77,7 +75,7 @@ def images(
     tried = sorted({min(rank, most) for rank in ranks})
     if max(ranks) > most:
         output.note(f"{n:,} images have at most {most:,} components; the ranks are {tried}.")
-    place = None if near is None else stack.find(near)
+    index = None if near is None else stack.find(near)
     mixed = None if combine is None else stack.combine(combine)
     model = PCA(tried[-1], random_state=run.seed, engine=run.engine).fit(stack.rows)
     points = np.asarray(model.transform(stack.rows), np.float64)
@@ -88,16 +86,14 @@ def images(
     }  # fmt: skip
     if stack.labels is not None:
         for rank in tried:
-            share = recognized(points[:, :rank], stack.labels)
-            answer["ranks"][str(rank)]["recognized"] = share
-    if place is not None:
-        answer["near"] = [
-            {"image": stack.names[i], "distance": distance}
-            for i, distance in neighbors(points, place, top)
-        ]
+            accuracy = nearest_neighbor_accuracy(points[:, :rank], stack.labels)
+            answer["ranks"][str(rank)]["recognized"] = accuracy
+    nearest = [] if index is None else neighbors(points, index, top)
+    if index is not None:
+        answer["near"] = [{"image": stack.names[i], "distance": d} for i, d in nearest]
     if folder is not None:
-        answer["files"] = write_all(
-            folder, stack, model, points, errors, tried, place, top, mixed
+        answer["files"] = write_results(
+            folder, stack, model, points, errors, tried, index, nearest, mixed
         )
     if run.as_json:
         output.print_json(answer)
@@ -114,35 +110,28 @@ def make_folder(out: str) -> Path:
     return folder
 
 
-def neighbors(points: "np.ndarray", place: int, top: int) -> list[tuple[int, float]]:
-    """The nearest other images; ties to the first."""
+def neighbors(points: "np.ndarray", index: int, top: int) -> list[tuple[int, float]]:
+    """The nearest other images and their distances; ties go to the first."""
     import numpy as np
 
-    away = np.sqrt(((points - points[place]) ** 2).sum(axis=1))
-    order = [int(i) for i in np.argsort(away, kind="stable") if i != place]
-    return [(i, float(away[i])) for i in order[:top]]
+    distances = np.sqrt(((points - points[index]) ** 2).sum(axis=1))
+    order = [int(i) for i in np.argsort(distances, kind="stable") if i != index]
+    return [(i, float(distances[i])) for i in order[:top]]
 
 
-def recognized(points: "np.ndarray", labels: "np.ndarray") -> float:
-    """How often the nearest other image has the same label."""
+def nearest_neighbor_accuracy(points: "np.ndarray", labels: "np.ndarray") -> float:
+    """The fraction of images whose nearest other image has the same label."""
     from sklearn.neighbors import NearestNeighbors
 
     nearest = NearestNeighbors(n_neighbors=1).fit(points).kneighbors(return_distance=False)
     return float((labels[nearest[:, 0]] == labels).mean())
 
 
-def write_all(
-    folder: Path,
-    stack: "Images",
-    model: Any,
-    points: "np.ndarray",
-    errors: "np.ndarray",
-    ranks: list[int],
-    place: int | None,
-    top: int,
-    mixed: Any,
-) -> list[str]:
-    """The contact sheets, the curve, the coordinates and the model; their names."""
+def write_results(
+    folder: Path, stack: "Images", model: Any, points: "np.ndarray", errors: "np.ndarray",
+    ranks: list[int], index: int | None, near: list[tuple[int, float]], mixed: Any,
+) -> list[str]:  # fmt: skip
+    """Write contact sheets, the curve, the coordinates and the model; return their names."""
     import numpy as np
 
     from tacit import plot
@@ -150,7 +139,7 @@ def write_all(
 
     written = []
 
-    def keep(ax: Any, name: str) -> None:
+    def save(ax: Any, name: str) -> None:
         import matplotlib.pyplot as plt
 
         output.save_figure(ax.figure, str(folder / name))
@@ -163,34 +152,27 @@ def write_all(
         as_gray(mean, "each"),
         as_gray(stack.pictures(shown), "signed"),
     ])  # fmt: skip
-    captions = ["mean", *(
-        f"{j + 1}: {share:.1%}"
-        for j, share in enumerate(model.explained_variance_ratio_[: len(shown)])
-    )]  # fmt: skip
-    keep(
-        plot.contact_sheet(scaled, captions=captions, columns=4, scale="shared"),
-        "components.png",
-    )
+    ratios = model.explained_variance_ratio_[: len(shown)]
+    captions = ["mean", *(f"{j}: {ratio:.1%}" for j, ratio in enumerate(ratios, 1))]
+    sheet = plot.contact_sheet(scaled, captions=captions, columns=4, scale="shared")
+    save(sheet, "components.png")
     picked = np.linspace(0, len(stack) - 1, min(SAMPLES, len(stack))).round().astype(np.int64)
     rows, captions = [stack.rows[picked]], [stack.names[i] for i in picked]
     for rank in ranks:
-        part = points[picked].copy()
-        part[:, rank:] = 0
-        rows.append(model.inverse_transform(part))
+        truncated = points[picked].copy()
+        truncated[:, rank:] = 0
+        rows.append(model.inverse_transform(truncated))
         captions += [f"rank {rank}"] * len(picked)
-    sheet = stack.pictures(np.concatenate(rows))
-    keep(
-        plot.contact_sheet(sheet, captions=captions, columns=len(picked)),
-        "reconstructions.png",
-    )
-    keep(plot.rank_error(errors, marks=ranks), "error.png")
-    if place is not None:
-        found = neighbors(points, place, top)
-        sheet = stack.pixels[[place, *(i for i, _ in found)]]
-        captions = [stack.names[place], *(f"{stack.names[i]}: {away:.3g}" for i, away in found)]
-        keep(plot.contact_sheet(sheet, captions=captions), "neighbors.png")
+    pictures = stack.pictures(np.concatenate(rows))
+    sheet = plot.contact_sheet(pictures, captions=captions, columns=len(picked))
+    save(sheet, "reconstructions.png")
+    save(plot.rank_error(errors, marks=ranks), "error.png")
+    if index is not None:
+        pictures = stack.pixels[[index, *(i for i, _ in near)]]
+        captions = [stack.names[index], *(f"{stack.names[i]}: {d:.3g}" for i, d in near)]
+        save(plot.contact_sheet(pictures, captions=captions), "neighbors.png")
     if mixed is not None:
-        keep(plot.contact_sheet(mixed[None]), "combination.png")
+        save(plot.contact_sheet(mixed[None]), "combination.png")
     model.save(folder / "model.safetensors")
     table = str(folder / "coordinates.csv")
     output.write_numbers(table, ("image", stack.names), "c", points, first=1, digits=8)
@@ -198,12 +180,11 @@ def write_all(
 
 
 def draw(answer: dict[str, Any], near: str | None) -> None:
-    labeled = any("recognized" in each for each in answer["ranks"].values())
     rows = [
-        [rank, f"{each['lost']:.1%}", *([f"{each['recognized']:.1%}"] if labeled else [])]
-        for rank, each in answer["ranks"].items()
+        [rank, *(f"{value:.1%}" for value in figures.values())]
+        for rank, figures in answer["ranks"].items()
     ]
-    titles = ["Components", "Error", *(["Nearest has the same label"] if labeled else [])]
+    titles = ["Components", "Error", "Nearest has the same label"][: len(rows[0])]
     output.draw_table(titles, rows, right=range(len(titles)))
     if near is not None:
         click.echo(f"Nearest to {near}:")

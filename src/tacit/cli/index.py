@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["index"]
 
-SHOWN = 20  # groups of duplicates printed; the rest are counted
+SHOWN = 20  # groups of duplicates printed; the others are counted
 MEMBERS = 5  # documents printed of each
 
 
 @click.group(cls=CommandGroup)
 def index() -> None:
-    """Search documents by words or by meaning; find near-duplicates."""
+    """Search documents by words or by meaning; find near-duplicates.
+
+    \b
+    tacit index build letters/ --out letters.index
+    tacit index search letters.index crude oil
+    tacit index duplicates letters/
+    """
 
 
 @index.command()
@@ -55,10 +61,10 @@ def build(
     """
     if semantic:
         why = "is for an index of words. Leave it out with --semantic."
-        options.refuse_given(["memory"], why)
+        options.refuse_options(["memory"], why)
     else:
         why = "is for an index by meaning: add --semantic."
-        options.refuse_given(["components", "seed"], why)
+        options.refuse_options(["components", "seed"], why)
 
     from tacit.search import InvertedIndex, SemanticIndex
     from tacit.text import CountVectorizer
@@ -122,7 +128,8 @@ def search(
     -- -gas oil           -word excludes a word; -- ends the options
 
     Put a query with quotes or wildcards in single quotes, so that the shell leaves it alone.
-    An index by meaning (--semantic) uses all words together: it has no NOT.
+    An index by meaning (--semantic) uses the meaning of all words together, without AND, OR
+    and NOT.
     """
     from tacit.search import InvertedIndex
     from tacit.search.query import QueryError, split_meaning
@@ -133,7 +140,7 @@ def search(
         hits = model.search(words, top=top, rank=rank, operator=operator)
     else:
         why = f"is for an index of words; {file} is by meaning."
-        options.refuse_given(["rank", "operator"], why)
+        options.refuse_options(["rank", "operator"], why)
         plain, excluded, notes = split_meaning(words)
         if excluded:
             raise QueryError(
@@ -152,7 +159,11 @@ def search(
 @options.trust_option
 @options.show_options
 def similar(file: str, id: str, top: int, trust: bool, show: ShowOptions) -> None:
-    """Find the documents in INDEX that are most similar to document ID."""
+    """Find the documents in INDEX that are most similar to the document ID.
+
+    \b
+    tacit index similar letters.index 17.txt
+    """
     model = open_index(file, trust)
     with inputs.known("ID"):
         hits = model.similar_documents(id, top=top)
@@ -191,21 +202,14 @@ def duplicates(
         labels = ("" if label < 0 else label for label in model.labels_.tolist())
         output.write_csv(out, ["id", "group"], zip(texts.ids, labels, strict=True))
     if run.as_json:
-        output.print_json(
-            {
-                "path": path,
-                "threshold": threshold,
-                "shingle": shingle,
-                "seed": run.seed,
-                "documents": model.n_documents_,
-                "empty": [texts.ids[row] for row in model.empty_.tolist()],
-                "groups": model.groups(),
-                "pairs": [pair.to_dict() for pair in model.pairs()],
-                "recall_at_threshold": model.expected_recall(threshold),
-                "input": texts.report.to_dict(),
-                "groups_file": out,
-            }
-        )
+        output.print_json({
+            "path": path, "threshold": threshold, "shingle": shingle, "seed": run.seed,
+            "documents": model.n_documents_,
+            "empty": [texts.ids[row] for row in model.empty_.tolist()],
+            "groups": model.groups(), "pairs": [pair.to_dict() for pair in model.pairs()],
+            "recall_at_threshold": model.expected_recall(threshold),
+            "input": texts.report.to_dict(), "groups_file": out,
+        })  # fmt: skip
     else:
         draw_groups(model)
     output.say_written(groups=out)
@@ -224,11 +228,14 @@ def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
     if show.as_json:
         output.print_json({**request, **hits.to_dict()})
         return
+    from rich.text import Text
+
     page = output.console()
     for hit in hits:
-        page.print(head(hit), soft_wrap=True)
+        name = " ".join(output.clean(hit.id).split())
+        page.print(Text.assemble((name, "bold"), f"  {hit.score:.3f}"), soft_wrap=True)
         if hit.snippet:
-            page.print(marked(hit, page.is_terminal))
+            page.print(highlighted(hit, page.is_terminal))
     if hits.total:
         click.echo(f"{len(hits):,} of {count(hits.total, 'document')}.")
     else:
@@ -236,14 +243,7 @@ def show_hits(hits: "Hits", request: dict[str, Any], show: ShowOptions) -> None:
     output.note(*hits.notes)
 
 
-def head(hit: "Hit") -> Any:
-    from rich.text import Text
-
-    name = " ".join(output.clean(hit.id).split())
-    return Text.assemble((name, "bold"), f"  {hit.score:.3f}")
-
-
-def marked(hit: "Hit", on_terminal: bool) -> Any:
+def highlighted(hit: "Hit", on_terminal: bool) -> Any:
     """The snippet with matches in color on a terminal, in brackets elsewhere."""
     from rich.padding import Padding
     from rich.text import Text
@@ -265,8 +265,7 @@ def draw_groups(model: "NearDuplicates") -> None:
         more = f" and {len(members) - MEMBERS:,} more" if len(members) > MEMBERS else ""
         page.print(f"{len(members):>6,}  {', '.join(names)}{more}", soft_wrap=True)
     if len(groups) > SHOWN:
-        rest = f"and {len(groups) - SHOWN:,} smaller groups (--json lists all)"
-        output.echo(rest)
+        output.echo(f"and {len(groups) - SHOWN:,} smaller groups (--json lists all)")
     inside = sum(map(len, groups))
     empty = len(model.empty_)
     sentences = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from tacit.cli.options import DocumentOptions, TableOptions, refuse_given
+from tacit.cli.options import DocumentOptions, TableOptions, refuse_options
 from tacit.cli.output import clean, note
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from tacit.data.number_files import NumberTable
 
 __all__ = [
-    "LabelOption", "ask_column", "check_at_end", "check_exists", "check_whole",
-    "clean_documents", "describe_table", "known", "label_text", "missing", "named_rows",
+    "LabelOption", "check_at_end", "check_complete", "check_exists", "clean_documents",
+    "column_of", "describe_table", "known", "label_text", "missing", "named_rows",
     "open_documents", "open_model", "read_label_file", "read_labels", "read_number_file",
     "read_pairs", "read_text", "read_vocabulary", "row_names", "source_of", "wrong_model",
 ]  # fmt: skip
 
 PAIRS = "misspellings and their corrections"
-# Python's names of the options, for messages of the reader.
-SPELLED = re.compile(
+# Arguments of Documents.open in its messages.
+ARGUMENT = re.compile(
     r"\b(?:(errors|duplicate_ids|duplicate_keys|oversize|format|encoding|allow_partial|"
     r"max_document)=(?:True)? ?|(max_document)\b)((?:(?:, | or )?'[\w-]+')*)"
 )
@@ -43,10 +43,8 @@ SPELLED = re.compile(
 def open_documents(
     path: str, options: DocumentOptions, *, counted: bool = True
 ) -> "Documents":
-    """The documents of a path; their number, if ``counted``, and what else there is to report
-    go to standard error.
-
-    A truncated file gives the documents that could be read, and exit code 3 at the end.
+    """The documents of a path. What the reader reports goes to standard error, with their
+    number if ``counted``. After truncated input the exit code is 3.
     """
     from tacit.core.errors import DataError
     from tacit.data.documents import Documents
@@ -58,25 +56,25 @@ def open_documents(
             f"tacit serve {path}",
             file=path,
         )
-    settings = {**options._asdict(), "allow_partial": True}  # the exit code tells
+    settings = {**options._asdict(), "allow_partial": True}  # the exit code reports it
     del settings["memory"]
     try:
         documents = Documents.open(path, **settings)
     except DataError as error:
-        error.args = (spelled(str(error)),)
+        error.args = (as_options(str(error)),)
         raise
     except ValueError as error:
-        raise DataError(spelled(str(error))) from None
+        raise DataError(as_options(str(error))) from None
     refuse_unused(path, documents)
     note(*documents.report.lines()[not counted :])
     check_at_end(documents, options.allow_partial)
     return documents
 
 
-def clean_documents(documents: "Documents", wanted: bool) -> "Documents":
-    """The documents as ``tacit explore`` reads them: markup, headers and repeated passages are
-    set aside, and a note says so."""
-    if not wanted:
+def clean_documents(documents: "Documents", enabled: bool) -> "Documents":
+    """The documents as ``tacit explore`` reads them, without markup, headers and repeated
+    passages; a note says what was removed."""
+    if not enabled:
         return documents
     from tacit.data.documents import Documents
     from tacit.explore.stages.cleaning import Cleaned
@@ -88,41 +86,38 @@ def clean_documents(documents: "Documents", wanted: bool) -> "Documents":
 
 
 def refuse_unused(path: str, documents: "Documents") -> None:
-    """Refuse options for tables and folders where the documents come from something else."""
-    if click.get_current_context(silent=True) is None:
+    """Refuse options that do not apply to the kind of input."""
+    context = click.get_current_context(silent=True)
+    if context is None:
         return  # called from Python
     is_folder = path != "-" and Path(path).is_dir()
-    kind = None if is_folder else format_of(path)
+    suffix = "" if is_folder else Path(re.sub(r"\.(gz|zst)$", "", path)).suffix
+    kind = context.params.get("format") or suffix.lower().removeprefix(".")
     what = "a folder of text files" if is_folder else "text with one document per line"
     if documents.report.text_column is None:
-        refuse_given(
+        refuse_options(
             ["text", "id"],
             f"names a column of a table, but {path} is {what}. Leave it out, or name the "
             "format with --format.",
         )
-        refuse_given(
+        refuse_options(
             ["duplicate_ids", "duplicate_keys"],
             f"is for tables, but {path} is {what}. Leave it out.",
         )
     if is_folder:
-        refuse_given(["format"], f"is for a file, but {path} is a folder. Leave it out.")
+        refuse_options(["format"], f"is for a file, but {path} is a folder. Leave it out.")
     else:
-        refuse_given(["follow_links"], f"is for folders, but {path} is not one. Leave it out.")
+        why = f"is for folders, but {path} is not one. Leave it out."
+        refuse_options(["follow_links"], why)
     if kind == "parquet":
         why = "is for text, but a Parquet file holds characters, not bytes. Leave it out."
-        refuse_given(["encoding", "errors"], why)
+        refuse_options(["encoding", "errors"], why)
     if kind in ("csv", "tsv", "parquet"):
-        refuse_given(["duplicate_keys"], f"is for JSON, but {path} is not. Leave it out.")
-
-
-def format_of(path: str) -> str:
-    """The format of a file of documents: what --format says, or the end of its name."""
-    given = click.get_current_context().params.get("format")
-    return given or Path(re.sub(r"\.(gz|zst)$", "", path)).suffix.lower().removeprefix(".")
+        refuse_options(["duplicate_keys"], f"is for JSON, but {path} is not. Leave it out.")
 
 
 def check_exists(path: str) -> None:
-    """An error for a path that does not exist; ``-`` is standard input."""
+    """Raise an error if a path does not exist; ``-`` is standard input."""
     from tacit.core.errors import DataError
 
     if path != "-" and not Path(path).exists():
@@ -130,7 +125,7 @@ def check_exists(path: str) -> None:
 
 
 def missing(path: str) -> str:
-    """A message that there is no such file, with the closest name there is."""
+    """The message that a file does not exist, with the closest name in its folder."""
     from tacit.core.wording import did_you_mean
 
     target = Path(path)
@@ -144,33 +139,33 @@ def missing(path: str) -> str:
     return f"There is no file or folder {path[:200]!r}.{meant}"
 
 
-def spelled(message: str) -> str:
-    """A message of the reader with command-line options in place of Python arguments.
+def as_options(message: str) -> str:
+    """A message with command-line options in place of Python arguments.
 
-    >>> spelled("errors='replace' reads it as U+FFFD; encoding= names another.")
+    >>> as_options("errors='replace' reads it as U+FFFD; encoding= names another.")
     '--errors replace reads it as U+FFFD; --encoding names another.'
     """
 
-    def option(found: re.Match) -> str:
-        name = (found[1] or found[2]).replace("_", "-")
-        values = found[3].replace("'", "")
-        return f"--{name}{' ' if found[1] else ''}{values}"
+    def option(match: re.Match) -> str:
+        name = (match[1] or match[2]).replace("_", "-")
+        values = match[3].replace("'", "")
+        return f"--{name}{' ' if match[1] else ''}{values}"
 
-    return SPELLED.sub(option, message)
+    return ARGUMENT.sub(option, message)
 
 
 def check_at_end(source: Any, allow_partial: bool) -> None:
-    """Exit with 3 once the command is done, if some of the input could not be read.
+    """Exit with 3 at the end of the command, if some of the input could not be read.
 
     ``source`` has a ``report``: documents, a table of numbers, or ratings.
     """
     context = click.get_current_context(silent=True)
     if context is not None and not allow_partial:
         settings = context.find_root().ensure_object(dict)
-        settings.setdefault("at end", []).append(lambda: check_whole(source))
+        settings.setdefault("at end", []).append(lambda: check_complete(source))
 
 
-def check_whole(source: Any) -> None:
+def check_complete(source: Any) -> None:
     """Raise PartialInput if some of the input could not be read."""
     partial, file = source.report.partial, source.report.source
     if isinstance(partial, list):  # of documents, one for each file
@@ -186,11 +181,11 @@ def check_whole(source: Any) -> None:
 
 
 class LabelOption(NamedTuple):
-    """The option that names a column of labels, what these are called, and columns to guess."""
+    """An option that names a column of labels."""
 
     name: str
-    labels: str
-    columns: tuple[str, ...]
+    labels: str  # the word for them in messages
+    columns: tuple[str, ...]  # names to guess
 
 
 LABELS = ("label", "labels", "class", "category", "target", "y")
@@ -205,9 +200,9 @@ def read_labels(
     optional: bool = False,
     option: LabelOption = LABEL,
 ) -> list[Any]:
-    """The label of every document: integers where all are, text otherwise.
+    """The labels of the documents: integers if all are, text otherwise.
 
-    A missing one is an error with its place; with ``optional`` it is None.
+    A missing label is an error that names its row; with ``optional`` it is None.
     """
     from tacit.core.errors import DataError
 
@@ -217,7 +212,7 @@ def read_labels(
     if not len(documents):
         raise DataError(f"{path} holds no documents. Give some, with their {option.labels}.")
     columns = list(documents.columns)
-    # Names of files may give columns; the subfolders are still the labels.
+    # File names may give columns, but the subfolders are the labels.
     if Path(path).is_dir() and column not in columns:
         if column is not None:
             refuse(
@@ -234,11 +229,9 @@ def read_labels(
         by_name = {name.lower(): name for name in reversed(columns)}
         column = next((by_name[name] for name in option.columns if name in by_name), None)
         if column is None:
-            refuse(f"which column holds the {option.labels}? {besides(columns)}")
+            refuse(f"which column holds the {option.labels}? {other_columns(columns)}")
         note(f"Guessed: {option.labels} are in column {column!r}.")
-    elif column not in columns:
-        refuse(unknown_column(column, columns, path, documents.report.text_column))
-    labels = documents.column(column)
+    labels = column_of(documents, column, path, option.name)
     for row, label in enumerate(labels):
         if label is None or label == "" or label != label:
             if optional:
@@ -257,20 +250,20 @@ def read_labels(
     return labels
 
 
-def unknown_column(
-    column: str, columns: Iterable[str], path: str, text: str | None = None
-) -> str:
-    """A message about a column that a table of documents does not have besides its ``text``."""
+def column_of(documents: "Documents", column: str, path: str, option: str) -> list[Any]:
+    """The values of the column that ``option`` names."""
     from tacit.core.wording import did_you_mean
 
-    known = list(columns)
-    if column == text:
-        return f"{column!r} is the column of the text. {besides(known)}"
-    meant = did_you_mean(column, known)
-    return f"there is no column {column!r} in {path}.{meant} {besides(known)}"
+    columns = list(documents.columns)
+    if column in columns:
+        return documents.column(column)
+    message = f"{column!r} is the column of the text."
+    if column != documents.report.text_column:
+        message = f"there is no column {column!r} in {path}.{did_you_mean(column, columns)}"
+    raise click.BadParameter(f"{message} {other_columns(columns)}", param_hint=option)
 
 
-def besides(columns: list[str]) -> str:
+def other_columns(columns: list[str]) -> str:
     """A sentence that lists the columns of a table of documents."""
     from tacit.core.wording import listed
 
@@ -280,21 +273,13 @@ def besides(columns: list[str]) -> str:
     return f"Besides the text there {verb} {listed(columns)}."
 
 
-def ask_column(documents: "Documents", column: str, path: str, option: str) -> list[Any]:
-    """The values of a column of documents that an option names."""
-    if column not in documents.columns:
-        known, text = documents.columns, documents.report.text_column
-        message = unknown_column(column, known, path, text)
-        raise click.BadParameter(message, param_hint=option)
-    return documents.column(column)
-
-
 def label_text(label: Any) -> str:
     """A label as text; truth values as JSON writes them."""
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def subfolder(name: str, path: str) -> str:
+    """The label of a document in a folder."""
     from tacit.core.errors import DataError
 
     parts = PurePath(name).parts
@@ -320,8 +305,7 @@ def read_number_file(
 ) -> "NumberTable":
     """The columns of numbers of a file; notes about it go to standard error.
 
-    A truncated file gives the rows that could be read, and exit code 3 at the end.
-    With ``gaps``, an empty cell is NaN.
+    After truncated input the exit code is 3. With ``gaps``, an empty cell is NaN.
     """
     from tacit.core.errors import DataError
     from tacit.data.number_files import read_numbers
@@ -350,7 +334,7 @@ def read_number_file(
         raise
     if table.report.format != "CSV" and click.get_current_context(silent=True) is not None:
         why = f"is for text, but {path} is a {table.report.format} file. Leave it out."
-        refuse_given(["header"], why)
+        refuse_options(["header"], why)
     note(*table.report.lines())
     if options.columns is None:
         for name in numbering_columns(table):
@@ -361,7 +345,7 @@ def read_number_file(
 
 
 def numbering_columns(table: "NumberTable") -> list[str]:
-    """The columns that count the rows, as 1, 2, 3, ... do, of a table in memory."""
+    """The columns of a table in memory that hold 0, 1, 2, ... or 1, 2, 3, ..."""
     import numpy as np
 
     rows = table.values
@@ -372,7 +356,7 @@ def numbering_columns(table: "NumberTable") -> list[str]:
 
 
 def row_names(table: "NumberTable") -> tuple[str, Any]:
-    """The title of the column that names the rows, and the names: ids, or numbers from 1."""
+    """The title of the column of row names, and the names: ids, or numbers from 1."""
     if table.ids is not None:
         return "id", table.ids
     return "row", range(1, table.values.shape[0] + 1)
@@ -380,7 +364,7 @@ def row_names(table: "NumberTable") -> tuple[str, Any]:
 
 @contextmanager
 def named_rows(table: "NumberTable") -> Iterator[None]:
-    """Errors that count rows and columns from 0, as arrays do, name them as the file does."""
+    """Rewrite errors: rows count from 1 and columns have names, as in the file."""
     from tacit.core.errors import DataError
 
     try:
@@ -399,8 +383,8 @@ def named_rows(table: "NumberTable") -> Iterator[None]:
 
 
 def describe_table(documents: "Documents", path: str) -> str | None:
-    """A message if documents are rather a table of numbers: the text was guessed, holds next
-    to no words, and most other columns are numbers."""
+    """A message if documents look like a table of numbers: the text column was guessed, holds
+    hardly any words, and most other columns are numbers."""
     from itertools import islice
 
     from tacit.data.delimited import is_float
@@ -435,44 +419,50 @@ def describe_table(documents: "Documents", path: str) -> str | None:
 
 
 def open_model(
-    file: str, can: Iterable[str], wanted: str, command: str, *, mmap: bool = False
+    file: str, can: Iterable[str], expected: str, command: str, *, mmap: bool = False
 ) -> Any:
-    """The model of a file, which has all attributes that ``can`` names. Another kind of model
-    is refused: ``wanted`` says what is needed, ``command`` makes one."""
+    """The model in a file. A model without one of the attributes ``can`` is an error, which
+    says what is ``expected`` and which ``command`` makes one."""
     from tacit.core.modelfile import load
 
     check_exists(file)
     model = load(file, mmap=mmap)
     if not all(hasattr(model, name) for name in can):
-        raise wrong_model(file, model, wanted, command)
+        raise wrong_model(file, model, expected, command)
     return model
 
 
-def wrong_model(file: str, model: Any, wanted: str, command: str) -> Exception:
+def wrong_model(file: str, model: Any, expected: str, command: str) -> Exception:
     """The error for a model file of another kind than a command needs."""
     from tacit.core.errors import ModelFileError
 
     name = type(model).__name__
-    spelled_out = name[1:2].isupper()  # an NGramModel, an RBM, but a GAN
-    article = "an" if name[:1] in ("AEFHILMNORSX" if spelled_out else "AEIOU") else "a"
+    vowels = "AEFHILMNORSX" if name[1:2].isupper() else "AEIOU"  # an RBM, but a GAN
+    article = "an" if name[:1] in vowels else "a"
     return ModelFileError(
-        f"{file} holds {article} {name}, not {wanted}. Make one with: {command}"
+        f"{file} holds {article} {name}, not {expected}. Make one with: {command}"
     )
 
 
 @contextmanager
-def known(hint: str) -> Iterator[None]:
-    """What a model does not know is wrong usage of the argument ``hint``."""
+def known(hint: str, names: Iterable[str] = ()) -> Iterator[None]:
+    """Turn a KeyError of a model into a usage error of the argument ``hint``, which suggests
+    the closest of ``names``."""
+    from tacit.core.wording import did_you_mean
+
     try:
         yield
     except KeyError as error:
-        raise click.BadParameter(clean(error.args[0]), param_hint=hint) from None
+        message = clean(error.args[0])
+        unknown = re.search(r"'([^']+)'", message)
+        meant = did_you_mean(unknown[1], names) if unknown else ""
+        raise click.BadParameter(f"{message}{meant}", param_hint=hint) from None
 
 
 def read_label_file(
     path: str, column: str | None, id_column: str | None, header: bool | None, *, option: str
 ) -> "LabelTable":
-    """A column of labels, which ``option`` names, with ids where there are any."""
+    """The column of labels that ``option`` names, with ids if there are any."""
     from tacit.core.errors import DataError
     from tacit.data import label_files
 
@@ -513,8 +503,8 @@ def read_vocabulary(path: str) -> list[str]:
 
 
 def read_pairs(path: str, *, content: str = PAIRS) -> list[tuple[str, str]]:
-    """The first two columns of a file: ``content``. A line that names misspellings and their
-    corrections is left out."""
+    """The first two columns of a file, called ``content`` in messages, without the header of a
+    list of misspellings."""
     from tacit.core.errors import DataError
     from tacit.data.delimited import open_delimited
 
@@ -525,5 +515,5 @@ def read_pairs(path: str, *, content: str = PAIRS) -> list[tuple[str, str]]:
             message = f"has one column, but {content} are needed."
             raise DataError(message, file=path, row=record.line)
         pairs.append((record.cells[0].decode(), record.cells[1].decode()))
-    header = pairs[0][0].strip().lower() in ("misspelling", "typed")
-    return pairs[1:] if header else pairs
+    has_header = pairs[0][0].strip().lower() in ("misspelling", "typed")
+    return pairs[1:] if has_header else pairs

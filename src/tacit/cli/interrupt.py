@@ -1,12 +1,11 @@
 """Ctrl-C ends a command within half a second, whatever it is doing.
 
-Python raises KeyboardInterrupt between two of its own instructions. It cannot do so in the
-middle of a compilation or of a routine of LAPACK, which may last for seconds, and what was
-interrupted may have to wait for threads that do such work. So a thread of its own receives the
-signal too: it gives the command a moment to end by itself, removes temporary files, and ends
-the process. The compiler calls Python back, where an exception is dropped: a KeyboardInterrupt
-there ends the process at once. Files of results are complete or untouched at any moment
-(``core.atomic``), and a project keeps the stages that were done.
+Python raises KeyboardInterrupt only between two of its instructions, not within a compilation
+or a LAPACK routine, which may take seconds. So another thread receives the signal too: it gives
+the command a moment to end by itself, removes temporary files, and ends the process. Where the
+compiler calls Python, exceptions are dropped; a KeyboardInterrupt there ends the process at
+once. Result files are always complete or untouched (``core.atomic``), and a project keeps its
+finished stages.
 """
 
 import os
@@ -23,13 +22,13 @@ __all__ = ["end", "patience", "prompt_interrupts"]
 
 GRACE = 0.3  # seconds
 SHOW_CURSOR = "\x1b[?25h"  # a progress bar may have hidden it
-_allowed = 0  # how many Ctrl-C the command deals with itself
+_allowed = 0  # how many Ctrl-C the command handles itself
 
 
 @contextmanager
 def prompt_interrupts() -> Iterator[None]:
-    """End this process soon after Ctrl-C, if the block does not end by itself. Once it has
-    ended, Ctrl-C changes nothing any more: Python would die of it while it tidies up."""
+    """End this process soon after Ctrl-C, if the block does not end by itself. After the block
+    Ctrl-C is ignored: Python would crash on it while it shuts down."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -56,7 +55,7 @@ def prompt_interrupts() -> Iterator[None]:
 
 @contextmanager
 def patience(signals: int = 1) -> Iterator[None]:
-    """Leave this many Ctrl-C to the block, which saves something then; one more ends it."""
+    """Let the block handle this many Ctrl-C, to save something; one more ends the process."""
     global _allowed
     before, _allowed = _allowed, signals
     try:
@@ -66,7 +65,7 @@ def patience(signals: int = 1) -> Iterator[None]:
 
 
 def watch(reader: socket.socket) -> None:
-    """Wait for Ctrl-C; end the process if it lives on."""
+    """Wait for Ctrl-C; end the process if it does not end by itself."""
     signals = 0
     while received := reader.recv(1):
         signals += received[0] == signal.SIGINT
@@ -76,7 +75,7 @@ def watch(reader: socket.socket) -> None:
 
 
 def end_interrupted() -> NoReturn:
-    """Say so, and end the process."""
+    """Print a message and end the process."""
     with suppress(Exception):
         cursor = SHOW_CURSOR if sys.stderr.isatty() else ""
         os.write(2, f"{cursor}Interrupted.\n".encode())
@@ -84,7 +83,7 @@ def end_interrupted() -> NoReturn:
 
 
 def end() -> NoReturn:
-    """End the process as interrupted, without waiting for threads or tidying up memory."""
+    """End the process with exit code 130, without waiting for threads."""
     from tacit.core.temporary import remove_temporaries
 
     with suppress(Exception):

@@ -1,4 +1,4 @@
-"""``tacit label FILE``: a few labels in, all labels out, with probabilities."""
+"""``tacit label FILE``: label all documents from a few labels, with probabilities."""
 
 import click
 
@@ -22,7 +22,7 @@ def parse_weight(text: str) -> float | str:
 WEIGHT = Parsed("auto|NUMBER", parse_weight, "is neither auto nor a number from 0 to 1.")
 
 
-@click.command()
+@options.command()
 @click.argument("file")
 @options.label_option
 @options.out_option("the labels of all documents")
@@ -51,7 +51,7 @@ def label(
 
     texts = inputs.open_documents(file, documents)
     labels = inputs.read_labels(texts, file, label_column, optional=True)
-    known = np.array([each is not None for each in labels])
+    known = np.array([name is not None for name in labels])
     if not known.any():
         raise DataError("no document has a label. Label some of each class.", file=file)
     if known.all():
@@ -66,51 +66,36 @@ def label(
     with Running("Learning the labels"):
         model.fit(counts, labels)
     posterior = model.predict_proba(counts)
-    predicted = model.classes_[posterior.argmax(axis=1)]
-    answer = [
-        each if is_known else guess
-        for each, is_known, guess in zip(labels, known, predicted.tolist(), strict=True)
-    ]
+    predicted = model.classes_[posterior.argmax(axis=1)].tolist()
+    both = zip(labels, predicted, strict=True)
+    completed = [guess if label is None else label for label, guess in both]
     if out is not None:
-        sure = np.where(known, 1.0, posterior.max(axis=1))
-        output.write_csv(
-            out,
-            ["id", "label", "probability", "given"],
-            (
-                [name, each, f"{p:.4g}", "yes" if is_known else "no"]
-                for name, each, p, is_known in zip(texts.ids, answer, sure, known, strict=True)
-            ),
-        )
+        probability = np.where(known, 1.0, posterior.max(axis=1))
+        rows = zip(texts.ids, completed, probability, known, strict=True)
+        cells = ([id, name, f"{p:.4g}", "yes" if b else "no"] for id, name, p, b in rows)
+        output.write_csv(out, ["id", "label", "probability", "given"], cells)
     words = model.keywords(vectorizer.get_feature_names_out(), top=WORDS)
     classes = [
         {
-            "label": name,
-            "given": int(sum(a == name for a, b in zip(answer, known, strict=True) if b)),
-            "documents": answer.count(name),
+            "label": name, "given": labels.count(name), "documents": completed.count(name),
             "words": [word for word, _ in words[j]],
         }
         for j, name in enumerate(model.classes_.tolist())
-    ]
+    ]  # fmt: skip
     if run.as_json:
-        output.print_json(
-            {
-                "file": file,
-                "documents": len(answer),
-                "labeled": int(known.sum()),
-                "unlabeled_weight": model.unlabeled_weight_,
-                "accuracy": getattr(model, "unlabeled_weights_", None),
-                "classes": classes,
-                "labels_file": out,
-            }
-        )
+        output.print_json({
+            "file": file, "documents": len(labels), "labeled": int(known.sum()),
+            "unlabeled_weight": model.unlabeled_weight_,
+            "accuracy": getattr(model, "unlabeled_weights_", None),
+            "classes": classes, "labels_file": out,
+        })  # fmt: skip
     else:
-        rows = [
-            [str(each["label"]), f"{each['given']:,}", f"{each['documents']:,}",
-             ", ".join(each["words"])]
-            for each in classes
+        shown = [
+            [str(row["label"]), f"{row['given']:,}", f"{row['documents']:,}",
+             ", ".join(row["words"])]
+            for row in classes
         ]  # fmt: skip
-        titles = ["Label", "Given", "Documents", "Words"]
-        output.draw_table(titles, rows, right=[1, 2])
+        output.draw_table(["Label", "Given", "Documents", "Words"], shown, right=[1, 2])
         accuracy = getattr(model, "unlabeled_weights_", {}).get(str(model.unlabeled_weight_))
         if accuracy is not None:
             output.note(

@@ -1,9 +1,11 @@
 """``tacit lm``: train language models; score, generate and correct text with them."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +20,7 @@ from tacit.core.wording import count
 if TYPE_CHECKING:
     from tacit.data.documents import Documents
     from tacit.language.backoff_model import BackoffModel
-    from tacit.language.corrections import Correction
+    from tacit.language.corrections import Change
     from tacit.language.ngram_model import NGramModel
     from tacit.language.spelling import SpellingCorrector
 
@@ -29,7 +31,7 @@ SMOOTHINGS = [
     "backoff", "add-k", "mle",
 ]  # fmt: skip
 CHUNK = 2**18  # characters corrected at a time, up to the end of a line
-SHOWN = 20  # changes printed to standard error; --json has them all
+SHOWN = 20  # changes printed to standard error; --json has all
 
 
 @click.group(cls=CommandGroup)
@@ -45,18 +47,16 @@ def lm() -> None:
     """
 
 
-class PruningCommand(click.Command):
-    """Takes ``--prune 0 0 1`` as KenLM does: any number of numbers."""
+class PruningCommand(options.Command):
+    """Accepts any number of numbers after --prune, as KenLM does: ``--prune 0 0 1``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--prune" in args:
             start = args.index("--prune") + 1
-            end = start
-            while end < len(args) and args[end].isdecimal():
-                end += 1
-            if end == start:
+            thresholds = [*takewhile(str.isdecimal, args[start:])]
+            if not thresholds:
                 raise click.BadParameter("Give numbers, as in --prune 0 0 1.", ctx)
-            args = [*args[:start], " ".join(args[start:end]), *args[end:]]
+            args[start : start + len(thresholds)] = [" ".join(thresholds)]
         return super().parse_args(ctx, args)
 
 
@@ -77,7 +77,7 @@ class PruningCommand(click.Command):
 @click.option("--limit_vocab_file", "--limit-vocab-file", "words", metavar="FILE",
               help="Vocabulary file, with words separated by white space  [default: all words]")
 @click.option("--unk-cutoff", type=click.IntRange(0), default=0,
-              help="Largest count of a word that is replaced by <unk>")
+              help="Replace words that occur at most N times by <unk>")
 @click.option("--add", "k", type=click.FloatRange(0, min_open=True), default=1.0,
               help="Count to add, with --smoothing add-k")
 @click.option("--tokenizer", type=OneOf(["whitespace", "words", "plain", "char"]),
@@ -99,7 +99,7 @@ def train(
     """
     smoothing = settings["smoothing"]
     if smoothing != "add-k":
-        options.refuse_given(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
+        options.refuse_options(["k"], f"goes with --smoothing add-k, not with {smoothing}.")
     if out is None and arpa is None:
         raise click.UsageError("Name a file for the model: --out FILE, --arpa FILE, or both.")
     if out is not None and out == arpa:
@@ -117,7 +117,7 @@ def train(
     )  # fmt: skip
     with Running("Counting n-grams"):
         train_model(model, texts, baseline=0)
-    model.vocabulary = None  # the file holds the words already
+    model.vocabulary = None  # the words are in the file already
     if quantize:
         model = model.quantized()
     for target in (out, arpa):
@@ -141,8 +141,7 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
     """Print the log10 probability of each line at PATH; - is standard input."""
     loaded = open_model(model, run.engine)
     texts = inputs.open_documents(path, documents, counted=False)
-    scores = loaded.score_sentences(each_line(texts))
-    rows = zip(each_line(texts), scores, strict=True)
+    rows = zip(lines(texts), loaded.score_sentences(lines(texts)), strict=True)
     if run.as_json:
         sentences = [
             {"sentence": text, "score": float(s) if s > float("-inf") else None}
@@ -157,13 +156,14 @@ def score(model: str, path: str, documents: DocumentOptions, run: RunOptions) ->
 @lm.command()
 @click.argument("model")
 @click.argument("path", default="-")
-@click.option("--cache", metavar="FILE", help="Text to estimate the weights of a cache of "
-              "recent words on  [default: no cache]")
+@click.option("--cache", metavar="FILE",
+              help="Text on which to estimate the weights of a cache of recent words, which is "
+              "added to MODEL  [default: no cache]")
 @click.option("--mix", metavar="MODEL",
               help="Second model to interpolate with; needs --held-out  "
               "[default: none]")
 @click.option("--held-out", metavar="FILE",
-              help="Text to estimate the weights of --mix on  [default: none]")
+              help="Text on which to estimate the weights of --mix  [default: none]")
 @options.document_options
 @options.engine_options
 def perplexity(
@@ -193,8 +193,8 @@ def perplexity(
         weights = predictor.fit(read(held_out)).weights_
     result = predictor.perplexity(texts)
     if run.as_json:
-        listed = None if weights is None else [float(w) for w in weights]
-        print_json({"model": model, **result.to_dict(), "weights": listed})
+        plain = None if weights is None else [float(w) for w in weights]
+        print_json({"model": model, **result.to_dict(), "weights": plain})
     else:
         if weights is not None:
             note(f"Weights: {', '.join(f'{w:.3f}' for w in weights)}.")
@@ -221,12 +221,10 @@ def generate(
     from tacit.core.randoms import spawn
 
     loaded = open_model(model)
-    sentences = [
-        loaded.generate(
-            int(each), prefix=prefix, temperature=temperature, max_words=max_words
-        )
-        for each in spawn(seed, count)
-    ]
+    settings: dict[str, Any] = {
+        "prefix": prefix, "temperature": temperature, "max_words": max_words,
+    }  # fmt: skip
+    sentences = [loaded.generate(int(child), **settings) for child in spawn(seed, count)]
     if show.as_json:
         print_json({"model": model, "sentences": sentences})
     else:
@@ -260,8 +258,8 @@ def next_words(model: str, history: tuple[str, ...], top: int, show: ShowOptions
 def complete(model: str, text: str, top: int, words: int, show: ShowOptions) -> None:
     """Print the most probable completions of TEXT, which may end within a word.
 
-    The probability is that of the completion given TEXT: of "the ca", how often the word that
-    begins with "ca" is "cat". It covers all words that were added.
+    The probability is conditional: for "the ca", that the word which begins with "ca" is
+    "cat". With --words, it is that of all added words together.
     """
     completions = open_model(model).complete(text, top=top, max_words=words)
     if show.as_json:
@@ -288,7 +286,7 @@ def convert(model: str, target: str, quantize: bool, quiet: bool) -> None:
     note(f"Model written to {target}.")
 
 
-def each_line(documents: "Documents") -> Iterator[str]:
+def lines(documents: "Documents") -> Iterator[str]:
     """The sentences of documents, one per line as in training."""
     for text in documents.texts():
         yield from text.removesuffix("\n").split("\n")
@@ -350,8 +348,8 @@ def correct(
         out = ""
     content = inputs.read_text(text)
     if file is not None:
-        wanted, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
-        speller = inputs.open_model(file, ["correct", "suggest"], wanted, command)
+        expected, command = "a corrector", "tacit lm correct FILE --learn PATH --save MODEL"
+        speller = inputs.open_model(file, ["correct", "suggest"], expected, command)
     else:
         speller = learn_speller(
             str(learn), running, dictionary, pairs, order or 3, run.engine
@@ -378,28 +376,28 @@ def is_arpa(path: str) -> bool:
 
 
 def holds_model(path: str) -> bool:
-    """Whether a file is a model file, whatever its name: a JSON header follows its length."""
+    """Whether a file is a model file: by its content, a JSON header after its length."""
     if not os.path.isfile(path):
         return not is_arpa(path)
     from tacit.core.tensorfile import what_is
 
     with open(path, "rb") as file:
         head = file.read(4096)
-    # Anything else that can be named and is not called .arpa is left to the reader of models,
-    # which says what it is.
+    if head[8:9] == b"{":
+        return True
+    # The error for other formats that are recognized comes from the reader of models.
     foreign = what_is(head)
-    named = foreign is not None and not is_arpa(path) and "ARPA" not in foreign
-    arpa = "gzip" in str(foreign) or b"\\data\\" in head
-    return head[8:9] == b"{" or (named and not arpa)
+    may_be_arpa = is_arpa(path) or b"\\data\\" in head
+    return foreign is not None and not may_be_arpa and not re.search("ARPA|gzip", foreign)
 
 
 def open_model(path: str, engine: Any = None) -> "NGramModel":
-    """A model file or an ARPA file, whichever it is."""
+    """The model in a model file or an ARPA file."""
     import tacit
     from tacit.core.errors import DataError
     from tacit.language import read_arpa
 
-    # Read and checked as a whole, not memory-mapped: kernels do not check the values.
+    # Loaded and checked, not memory-mapped: the kernels do not check the values.
     if not os.path.exists(path):
         raise DataError(inputs.missing(path))
     model = tacit.load(path) if holds_model(path) else read_arpa(path)
@@ -472,15 +470,14 @@ def learn_speller(
 
 def chunks(text: str) -> Iterator[str]:
     """The text in chunks that end with a line, or at a space in a very long line."""
-    at = 0
-    while at < len(text):
-        stop = min(at + CHUNK, len(text))
+    start = 0
+    while start < len(text):
+        stop = start + CHUNK
         if stop < len(text):
-            cut = max(text.rfind("\n", at, stop), at)
-            cut = cut if cut > at else max(text.rfind(" ", at, stop), at)
-            stop = cut + 1 if cut > at else stop
-        yield text[at:stop]
-        at = stop
+            ends = (text.rfind(end, start + 1, stop) + 1 for end in "\n ")  # 0: there is none
+            stop = next(filter(None, ends), stop)
+        yield text[start:stop]
+        start = stop
 
 
 # --- Printing corrections ---
@@ -489,25 +486,25 @@ def chunks(text: str) -> Iterator[str]:
 def show_corrections(
     speller: "SpellingCorrector", text: str, out: str, run: RunOptions
 ) -> None:
-    done: list[tuple[int, Correction]] = []
-    at = 0
+    start, parts = 0, []
+    changes: list[dict[str, Any]] = []
+    applied: list[Change] = []
     for chunk in chunks(text):
-        done.append((at, speller.correct(chunk)))
-        at += len(chunk)
-    changes = [
-        {**change.to_dict(), "start": change.start + at, "stop": change.stop + at}
-        for at, part in done
-        for change in part.changes
-    ]
+        part = speller.correct(chunk)
+        parts.append(part.text)
+        changes += [
+            {**change.to_dict(), "start": change.start + start, "stop": change.stop + start}
+            for change in part.changes
+        ]
+        applied += part.changes
+        start += len(chunk)
+    corrected = "".join(parts)
     if out:
         with open_output(out) as stream:
-            for _, part in done:
-                stream.write(clean(part.text) if out == "-" else part.text)
+            stream.write(clean(corrected) if out == "-" else corrected)
     if run.as_json:
-        whole = "".join(part.text for _, part in done)
-        print_json({"changes": changes, "text": whole, "out": out or None})
+        print_json({"changes": changes, "text": corrected, "out": out or None})
         return
-    applied = [change for _, part in done for change in part.changes]
     note(*applied[:SHOWN])
     more = f", {len(applied) - SHOWN:,} of them not shown" if len(applied) > SHOWN else ""
     note(f"{count(len(applied), 'word')} changed{more}.")
@@ -516,16 +513,15 @@ def show_corrections(
 def show_suggestions(
     speller: "SpellingCorrector", text: str, top: int, out: str, as_json: bool
 ) -> None:
-    words = text.split()
-    suggested = [(word, speller.suggest(word, top=top)) for word in words]
+    suggestions = [(word, speller.suggest(word, top=top)) for word in text.split()]
     if as_json:
-        listed = [
-            {"word": word, "suggestions": [each.to_dict() for each in these]}
-            for word, these in suggested
+        words = [
+            {"word": word, "suggestions": [each.to_dict() for each in suggested]}
+            for word, suggested in suggestions
         ]
-        print_json({"words": listed})
+        print_json({"words": words})
     if out:
         with open_output(out) as stream:
-            for word, these in suggested:
-                listing = ", ".join(f"{each.word} {each.probability:.3f}" for each in these)
+            for word, suggested in suggestions:
+                listing = ", ".join(f"{each.word} {each.probability:.3f}" for each in suggested)
                 stream.write(f"{clean(word)}\t{listing or '(no suggestion)'}\n")

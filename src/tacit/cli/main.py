@@ -1,4 +1,4 @@
-"""The command ``tacit``: finds the verb, runs it, and turns errors into messages.
+"""The command ``tacit``: runs a verb and turns errors into messages and exit codes.
 
 Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 partial input, 4 bad input, 5 locked,
 6 no space or permission, 130 interrupted.
@@ -18,12 +18,12 @@ import click
 
 from tacit._version import __version__
 from tacit.cli.interrupt import end, prompt_interrupts
-from tacit.cli.options import CommandGroup, debug_option, plain_numbers
+from tacit.cli.options import CommandGroup, debug_option
 from tacit.cli.output import say
 
 __all__ = ["COMMANDS", "cli", "main"]
 
-# Each verb with its line of help: listing them imports none of them.
+# The verbs and their lines of help, so that listing them does not import them.
 COMMANDS = {
     "authors": "Find out who wrote a text.",
     "classify": "Learn the labels of documents and predict them.",
@@ -48,12 +48,12 @@ COMMANDS = {
     "topics": "Find the topics of documents.",
     "words": "Learn word vectors; find similar words.",
 }
-MODULES = {"report": "tacit.cli.explore"}  # of verbs that are not in a file of their name
+MODULES = {"report": "tacit.cli.explore"}  # others are in the file of their name
 COMPLETE = "_TACIT_COMPLETE"
 
 
 class LazyGroup(CommandGroup):
-    """A group that imports a command when it is called, not when it is listed."""
+    """A group that imports a command when it runs, not when it is listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -62,7 +62,7 @@ class LazyGroup(CommandGroup):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(MODULES.get(cmd_name, f"tacit.cli.{cmd_name}"))
-        return plain_numbers(getattr(module, cmd_name))
+        return getattr(module, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -115,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 check()
         return 0
     except BrokenPipeError:
-        # The reader of our output has stopped. Closing it would raise the error once more.
+        # Nobody reads the output any more; flushing it at exit would raise the error again.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class LossyFile(io.FileIO):
-    """A file that drops what it cannot write."""
+    """A file that ignores errors of writing."""
 
     def write(self, data: Any) -> int:
         try:
@@ -144,8 +144,8 @@ class LossyFile(io.FileIO):
 
 
 def lossy(stream: TextIO) -> TextIO:
-    """The same stream for messages: a full disk behind it, or a reader that stopped, loses
-    them and changes neither the work nor the exit code."""
+    """The stream for messages: where they cannot be written (the disk is full, the reader has
+    stopped), they are dropped, and the command goes on."""
     try:
         file = io.BufferedWriter(LossyFile(stream.fileno(), "wb", closefd=False))
     except (OSError, ValueError):
@@ -154,7 +154,7 @@ def lossy(stream: TextIO) -> TextIO:
 
 
 def explain(error: BaseException) -> tuple[int, str]:
-    """The exit code and the message of an error, those of click included."""
+    """The exit code and the message of an error."""
     from tacit.core import errors
 
     match error:
@@ -175,7 +175,7 @@ def explain(error: BaseException) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Warnings as sentences, without the line of source they come from."""
+    """Print warnings as sentences, without their line of source code."""
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         say(f"Warning: {message}")

@@ -16,7 +16,7 @@ TYPES = ("full", "tied", "diag", "spherical")
 SHOWN = 6  # columns of means in the table
 
 
-@click.command()
+@options.command()
 @click.argument("file")
 @options.k_option("Number of components; auto takes the one with the lowest BIC")
 @click.option("--k-max", type=click.IntRange(1), default=8,
@@ -44,7 +44,7 @@ def mixture(
     tacit mixture heights.csv -k 2 --covariance diag --out probabilities.csv
     """
     if k is not None:
-        options.refuse_given(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
+        options.refuse_options(["k_max"], f"limits what auto tries, but k is {k}. Drop one.")
     from tacit.mixture import GaussianMixture
 
     opened = inputs.read_number_file(file, table, gaps=True)
@@ -75,29 +75,17 @@ def mixture(
     if out is not None:
         write_probabilities(model, rows, inputs.row_names(opened), out)
     if run.as_json:
-        output.print_json(
-            {
-                "file": opened.report.source,
-                "k": best,
-                "covariance": kind,
-                "bic": {str(size): score for size, score in scores.items()},
-                "log_likelihood": model.lower_bound_,
-                "converged": model.converged_,
-                "iterations": model.n_iter_,
-                "missing_values": model.n_missing_,
-                "components": [
-                    {
-                        "weight": float(weight),
-                        "mean": dict(zip(opened.names, mean, strict=True)),
-                    }
-                    for weight, mean in zip(
-                        model.weights_, model.means_.tolist(), strict=True
-                    )
-                ],
-                "model_file": model_path,
-                "probabilities_file": out,
-            }
-        )
+        components = [
+            {"weight": float(weight), "mean": dict(zip(opened.names, mean, strict=True))}
+            for weight, mean in zip(model.weights_, model.means_.tolist(), strict=True)
+        ]
+        output.print_json({
+            "file": opened.report.source, "k": best, "covariance": kind,
+            "bic": {str(size): score for size, score in scores.items()},
+            "log_likelihood": model.lower_bound_, "converged": model.converged_,
+            "iterations": model.n_iter_, "missing_values": model.n_missing_,
+            "components": components, "model_file": model_path, "probabilities_file": out,
+        })  # fmt: skip
     else:
         draw(model, scores, best, opened.names)
     output.say_written(probabilities=out, model=model_path)
@@ -105,16 +93,12 @@ def mixture(
 
 def write_probabilities(model: Any, rows: Any, named: tuple[str, Any], out: str) -> None:
     posterior, (title, names) = model.predict_proba(rows), named
-    titles = [title, "component"]
-    titles += [f"p{j}" for j in range(posterior.shape[1])]
-    output.write_csv(
-        out,
-        titles,
-        (
-            [name, int(p.argmax()), *(f"{value:.6g}" for value in p)]
-            for name, p in zip(names, posterior, strict=True)
-        ),
+    titles = [title, "component", *(f"p{j}" for j in range(posterior.shape[1]))]
+    cells = (
+        [name, int(p.argmax()), *(f"{value:.6g}" for value in p)]
+        for name, p in zip(names, posterior, strict=True)
     )
+    output.write_csv(out, titles, cells)
 
 
 def draw(model: Any, scores: dict[int, float], best: int, names: list[str]) -> None:
@@ -123,16 +107,15 @@ def draw(model: Any, scores: dict[int, float], best: int, names: list[str]) -> N
         lowest = count(best, "component has", "components have")
         output.echo(f"{lowest} the lowest BIC ({tried}).")
     if model.n_missing_:
-        gone = count(model.n_missing_, "missing value was", "missing values were")
-        output.echo(f"{gone} integrated out.")
-    rows = [
-        [str(j), f"{weight:.1%}", *(f"{value:.4g}" for value in mean[:SHOWN])]
-        for j, (weight, mean) in enumerate(zip(model.weights_, model.means_, strict=True))
-    ]
+        missing = count(model.n_missing_, "missing value was", "missing values were")
+        output.echo(f"{missing} integrated out.")
     more = ["..."] if len(names) > SHOWN else []
     titles = ["Component", "Proportion", *names[:SHOWN], *more]
-    rows = [[*row, *(["..."] if more else [])] for row in rows]
+    rows = [
+        [str(j), f"{weight:.1%}", *(f"{value:.4g}" for value in mean[:SHOWN]), *more]
+        for j, (weight, mean) in enumerate(zip(model.weights_, model.means_, strict=True))
+    ]
     output.draw_table(titles, rows, right=range(len(titles)))
     end = "." if model.converged_ else "; EM did not converge."
-    done = count(model.n_iter_, "iteration")
-    output.echo(f"Mean log-likelihood {model.lower_bound_:.4f} after {done}{end}")
+    iterations = count(model.n_iter_, "iteration")
+    output.echo(f"Mean log-likelihood {model.lower_bound_:.4f} after {iterations}{end}")

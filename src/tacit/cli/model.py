@@ -19,7 +19,6 @@ __all__ = ["model"]
 WIDE = 72  # characters of a value shown
 MEASURED = 16  # arrays with their minimum, mean and maximum
 MOST_VALUES = 2**26  # of such an array
-STEP = 2**20
 PIECES = (".bytes", ".offsets", ".indices", ".indptr")  # of strings and sparse matrices
 
 
@@ -39,50 +38,45 @@ def show(file: str, as_json: bool) -> None:
     """
     from tacit.core.modelfile import describe
 
-    found = describe(file)
-    spans = measure(file, found)
+    description = describe(file)
+    ranges = measure(file, description)
     if as_json:
-        document = found.to_dict()
+        document = description.to_dict()
         for tensor in document["tensors"]:
-            tensor.update(spans.get(tensor["name"], {}))
+            tensor.update(ranges.get(tensor["name"], {}))
         print_json(tidy(document))
     else:
-        for line in lines(found, spans):
+        for line in lines(description, ranges):
             click.echo(clean(line))
 
 
 # --- Values ---
 
 
-def measure(file: str, found: "Description") -> dict[str, dict[str, float]]:
+def measure(file: str, description: "Description") -> dict[str, dict[str, float]]:
     """Minimum, mean and maximum of the first few arrays that are not too large."""
     from tacit.core.tensorfile import open_tensors
 
     chosen = [
         tensor.name
-        for tensor in found.tensors
+        for tensor in description.tensors
         if not tensor.name.endswith(PIECES) and 0 < math.prod(tensor.shape) <= MOST_VALUES
     ][:MEASURED]
     with open_tensors(file, kind="model") as opened:
         arrays = opened.map()
-    return {name: span(arrays[name]) for name in chosen if name in arrays}
+    return {name: range_of(arrays[name]) for name in chosen if name in arrays}
 
 
-def span(array: "np.ndarray") -> dict[str, float]:
+def range_of(array: "np.ndarray") -> dict[str, float]:
     import numpy as np
 
-    flat = array.reshape(-1)
-    low, high, total = math.inf, -math.inf, 0.0
     with np.errstate(all="ignore"):  # a file may hold anything
-        for start in range(0, len(flat), STEP):
-            piece = flat[start : start + STEP].astype(np.float64)
-            low, high = np.minimum(low, piece.min()), np.maximum(high, piece.max())
-            total += float(piece.sum())
-    return {"min": float(low), "mean": total / len(flat), "max": float(high)}
+        mean = array.mean(dtype=np.float64)
+        return {"min": float(array.min()), "mean": float(mean), "max": float(array.max())}
 
 
 def tidy(value: Any) -> Any:
-    """JSON values whose strings can be printed and whose numbers JSON knows."""
+    """Values for JSON: strings are printable, and numbers that are not finite are text."""
     if isinstance(value, dict):
         return {clean(key): tidy(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -95,22 +89,21 @@ def tidy(value: Any) -> Any:
 # --- Printing ---
 
 
-def lines(found: "Description", spans: dict[str, dict[str, float]]) -> list[str]:
+def lines(description: "Description", ranges: dict[str, dict[str, float]]) -> list[str]:
+    arrays = {tensor.name.partition(".")[0] for tensor in description.tensors}
+    fitted = {name: v for name, v in description.fitted.items() if name not in arrays}
     page = [
-        f"{one_line(found.class_name)}, a model file of {format_bytes(found.size)} "
-        f"(format {found.format})"
+        f"{one_line(description.class_name)}, a model file of "
+        f"{format_bytes(description.size)} (format {description.format})",
+        *section("Parameters", description.params),
+        *section("Fitted", fitted),
+        *section("Sizes", description.dims),
     ]
-    page += section("Parameters", found.params)
-    arrays = {tensor.name.partition(".")[0] for tensor in found.tensors}
-    page += section(
-        "Fitted", {name: value for name, value in found.fitted.items() if name not in arrays}
-    )
-    page += section("Sizes", found.dims)
-    if found.tensors:
-        page += ["", "Arrays", *table(found, spans)]
-    page += section("Made with", flat(found.provenance))
-    if found.dropped:
-        page += ["", f"Not saved: {', '.join(one_line(name) for name in found.dropped)}"]
+    if description.tensors:
+        page += ["", "Arrays", *table(description, ranges)]
+    page += section("Made with", flat(description.provenance))
+    if description.dropped:
+        page += ["", f"Not saved: {', '.join(map(one_line, description.dropped))}"]
     return page
 
 
@@ -120,31 +113,25 @@ def section(title: str, values: dict[str, Any]) -> list[str]:
     return ["", title, *rows] if rows else []
 
 
-def table(found: "Description", spans: dict[str, dict[str, float]]) -> list[str]:
+def table(description: "Description", ranges: dict[str, dict[str, float]]) -> list[str]:
     rows = [["name", "dtype", "shape", "size", "min", "mean", "max"]]
-    for tensor in found.tensors:
+    for tensor in description.tensors:
         shape = " x ".join(f"{size:,}" for size in tensor.shape) or "-"
-        values = spans.get(tensor.name, {})
+        values = ranges.get(tensor.name, {})
         numbers = [f"{values[key]:.4g}" if values else "" for key in ("min", "mean", "max")]
         size = format_bytes(tensor.nbytes)
         rows.append([one_line(tensor.name), tensor.dtype, shape, size, *numbers])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(width) if i < 2 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    form = "  ".join(f"{{:{'<' if i < 2 else '>'}{width}}}" for i, width in enumerate(widths))
+    return [f"  {form.format(*row)}".rstrip() for row in rows]
 
 
 def flat(values: dict[str, Any]) -> dict[str, Any]:
-    """The provenance with versions at the top level, without unknown values."""
-    inner = values.get("versions")
-    rest = {key: value for key, value in values.items() if key != "versions"}
-    rest.update(inner if isinstance(inner, dict) else {})
-    return {key: value for key, value in rest.items() if value is not None}
+    """The provenance with the versions at the top level, without unknown values."""
+    versions = values.get("versions")
+    merged = {key: value for key, value in values.items() if key != "versions"}
+    merged.update(versions if isinstance(versions, dict) else {})
+    return {key: value for key, value in merged.items() if value is not None}
 
 
 def shown(value: Any) -> str:
@@ -153,6 +140,6 @@ def shown(value: Any) -> str:
 
 
 def one_line(text: Any, most: int = 48) -> str:
-    """Text cleaned, on one line, cut to ``most`` characters."""
+    """Clean text on one line, cut to ``most`` characters."""
     line = " ".join(clean(text).split())
     return line if len(line) <= most else f"{line[: most - 3]}..."

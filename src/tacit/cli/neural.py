@@ -14,8 +14,6 @@ __all__ = ["neural"]
 
 KINDS = {"autoencoder": "Autoencoder", "rbm": "RBM", "gan": "GAN"}
 LAYERS = {"autoencoder": (64, 16), "rbm": (64,), "gan": (128, 128)}
-
-
 ONLY = {  # the options that only some networks have
     "autoencoder": ("noise", "noise_level", "sparsity", "tied", "early_stopping"),
     "rbm": ("visible",),
@@ -81,20 +79,20 @@ def train(file: str, kind: str, model_path: str, table: TableOptions, seed: int,
     """
     for other, names in ONLY.items():
         if other != kind:
-            options.refuse_given(names, f"is for --kind {other}, not for {kind}.")
+            options.refuse_options(names, f"is for --kind {other}, not for {kind}.")
     if settings["noise"] is None:
-        options.refuse_given(["noise_level"], "needs a kind of noise: add --noise.")
-    from tacit import neural as room
+        options.refuse_options(["noise_level"], "needs a kind of noise: add --noise.")
+    from tacit import neural as networks
     from tacit.core.checkpoint import Checkpoint
 
-    network = getattr(room, KINDS[kind])  # before the rows are read: the extra may be missing
+    network = getattr(networks, KINDS[kind])  # before the rows are read: jax may be missing
     opened = inputs.read_number_file(file, table)
     rows = opened.values
-    chosen = parameters(kind, rows, settings)
+    params = parameters(kind, rows, settings)
     saved = [] if checkpoint is None else [Checkpoint(checkpoint)]
     with Running(f"Training the {kind}") as stage, inputs.named_rows(opened):
         callbacks = [*(stage.callbacks or []), *saved]
-        model = network(**chosen, random_state=seed, callbacks=callbacks).fit(rows)
+        model = network(**params, random_state=seed, callbacks=callbacks).fit(rows)
     model.save(model_path)
     summary = {
         "file": opened.report.source, "kind": kind, "rows": len(rows),
@@ -122,6 +120,7 @@ def columns_of(values: Any) -> Any:
 
 
 def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a network of this kind."""
     layers = settings["layers"] or LAYERS[kind]
     common = {
         "batch_size": settings["batch"], "max_iter": settings["passes"],
@@ -130,8 +129,7 @@ def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]
     if settings["learning_rate"] is not None:
         common["learning_rate"] = settings["learning_rate"]
     if kind == "autoencoder":
-        own = {name: settings[name] for name in ONLY[kind]}
-        return {"layers": layers, **own, **common}
+        return {"layers": layers, **{name: settings[name] for name in ONLY[kind]}, **common}
     if kind == "gan":
         sizes = {"generator": layers, "discriminator": layers}
         return {"n_latent": settings["latent"], **sizes, **common}
@@ -142,9 +140,9 @@ def parameters(kind: str, rows: Any, settings: dict[str, Any]) -> dict[str, Any]
         )  # fmt: skip
     visible = settings["visible"]
     if visible == "auto":
-        found = columns_of(rows)
-        unit = found.low.min() >= 0 and found.high.max() <= 1
-        visible = "bernoulli" if unit else "gaussian"
+        columns = columns_of(rows)
+        in_unit_interval = columns.low.min() >= 0 and columns.high.max() <= 1
+        visible = "bernoulli" if in_unit_interval else "gaussian"
         output.note(f"Visible units: {visible}, chosen by the range of the values.")
     return {"n_components": layers[0], "visible": visible, **common}
 
@@ -218,10 +216,10 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
     if out is None and picture is None and not show.as_json:
         out = "-"
     if picture is None:
-        options.refuse_given(["shape"], "is the size of images: add --picture.")
+        options.refuse_options(["shape"], "is the size of images: add --picture.")
     model = open_network(model_path, "sample")
     if type(model).__name__ != "RBM":
-        options.refuse_given(["steps"], f"is for an RBM, and {model_path} holds a GAN.")
+        options.refuse_options(["steps"], f"is for an RBM, and {model_path} holds a GAN.")
     extra = {"n_steps": steps} if type(model).__name__ == "RBM" else {}
     rows = model.sample(count, random_state=seed, **extra)
     if picture is not None:
@@ -240,10 +238,10 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
 
 
 def open_network(path: str, method: str) -> Any:
-    """The network of a model file; one that can do what is asked."""
-    able = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
+    """The network in a model file; an error if it does not have this method."""
+    expected = {"transform": "an autoencoder or an RBM", "sample": "a GAN or an RBM"}[method]
     command = "tacit neural train FILE --model MODEL"
-    model = inputs.open_model(path, [method], able, command)
+    model = inputs.open_model(path, [method], expected, command)
     if type(model).__name__ not in KINDS.values():
-        raise inputs.wrong_model(path, model, able, command)
+        raise inputs.wrong_model(path, model, expected, command)
     return model

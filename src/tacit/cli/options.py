@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups.
+"""Options of several commands, in groups.
 
 A command receives the values of a group as one argument: ``documents: DocumentOptions``,
 ``run: RunOptions``, ``show: ShowOptions``.
@@ -6,7 +6,7 @@ A command receives the values of a group as one argument: ``documents: DocumentO
 
 import os
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -14,12 +14,12 @@ import click
 from tacit.cli.output import check_file, check_picture, check_target
 
 __all__ = [
-    "COUNT", "FILE", "IMAGE_SIZE", "NUMBERS", "OUT", "SIZE", "TARGET", "CommandGroup",
-    "DocumentOptions", "OneOf", "Parsed", "RunOptions", "ShowOptions", "TableOptions",
-    "allow_partial_option", "clean_option", "debug_option", "document_options", "engine_from",
-    "engine_options", "header_option", "k_option", "label_option", "memory_option",
-    "model_option", "out_option", "plain_numbers", "plot_option", "quiet_option",
-    "refuse_given", "rule_option", "run_options", "seed_option", "show_options",
+    "COUNT", "FILE", "IMAGE_SIZE", "NUMBERS", "OUT", "SIZE", "TARGET", "Command",
+    "CommandGroup", "DocumentOptions", "OneOf", "Parsed", "RunOptions", "ShowOptions",
+    "TableOptions", "allow_partial_option", "clean_option", "command", "debug_option",
+    "document_options", "engine_options", "header_option", "k_option", "label_option",
+    "memory_option", "model_option", "out_option", "plot_option", "quiet_option",
+    "refuse_options", "rule_option", "run_options", "seed_option", "show_options",
     "stop_words_option", "table_options", "top_option", "trust_option", "with_options",
 ]  # fmt: skip
 
@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Parsed(click.ParamType):
-    """A value that ``parse`` makes of text; ``problem`` is said of text that it refuses."""
+    """A type of values that ``parse`` reads from text; ``problem`` ends the error message."""
 
     def __init__(self, name: str, parse: Callable[[str], Any], problem: str) -> None:
         self.name, self.parse, self.problem = name, parse, problem
@@ -45,7 +45,7 @@ class Parsed(click.ParamType):
 
 
 class OneOf(click.Choice):
-    """One of several words; a message about another names the one it looks like."""
+    """One of several words; the error for another word suggests the closest one."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         try:
@@ -53,15 +53,14 @@ class OneOf(click.Choice):
         except click.BadParameter:
             from tacit.core.wording import did_you_mean
 
-            known = [str(each) for each in self.choices]
+            known = [str(choice) for choice in self.choices]
             meant = did_you_mean(str(value), known)
-            self.fail(
-                f"{value!r} is unknown.{meant} Choose from {', '.join(known)}.", param, ctx
-            )
+            message = f"{value!r} is unknown.{meant} Choose from {', '.join(known)}."
+            self.fail(message, param, ctx)
 
 
 class Target(click.ParamType):
-    """A file to write. What would be refused after all the work is refused at once."""
+    """A file to write, checked before the work begins."""
 
     name = "file"
 
@@ -73,8 +72,8 @@ class Target(click.ParamType):
         return value
 
 
-OUT = Target(check_target)  # text; "-" is standard output, unless --json goes there
-TARGET = Target(check_target)  # the same, for commands that deal with --json themselves
+OUT = Target(check_target)  # text; "-" is standard output, and then excludes --json
+TARGET = Target(check_target)  # the same, where the command itself decides about --json
 FILE = Target(check_file)
 PICTURE = Target(check_picture)
 
@@ -106,7 +105,7 @@ IMAGE_SIZE = Parsed("HxW", parse_height_width,
 
 
 def with_options(*options: Any) -> Callable[[F], F]:
-    """Several options as one decorator."""
+    """One decorator that adds several options."""
 
     def decorate(command: F) -> F:
         for option in reversed(options):
@@ -116,22 +115,41 @@ def with_options(*options: Any) -> Callable[[F], F]:
     return decorate
 
 
-def plain_numbers(command: click.Command) -> click.Command:
-    """The same command, whose help says N where click says INTEGER RANGE."""
-    numbers = (click.types.IntParamType, click.types.FloatParamType)
-    for param in command.params:
-        if isinstance(param.type, numbers) and param.metavar is None:
-            param.metavar = "N"
-    return command
+class Command(click.Command):
+    """A command whose help lists the options of many commands last, and has N where click
+    writes INTEGER RANGE."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        numbers = (click.types.IntParamType, click.types.FloatParamType)
+        input_names = {*DocumentOptions._fields, *TableOptions._fields} - {"memory"}
+        general = ("--memory", "--debug", "--help")
+        sections: dict[str, list] = {"Options": [], "Input options": [], "General options": []}
+        for option in self.get_params(ctx):
+            if not isinstance(option, click.Option):
+                continue
+            if isinstance(option.type, numbers) and option.metavar is None:
+                option.metavar = "N"
+            title = "Options"
+            if option.name in input_names:
+                title = "Input options"
+            elif option.name in RunOptions._fields or option.opts[-1] in general:
+                title = "General options"
+            if record := option.get_help_record(ctx):
+                sections[title].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+command = partial(click.command, cls=Command)
 
 
 class CommandGroup(click.Group):
-    """A group whose help shows the first sentence of every command whole, and which answers
-    a mistyped command with the one it looks like."""
+    """A group whose help does not cut the first sentences of its commands, and whose error for
+    a mistyped command suggests the closest one."""
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = super().get_command(ctx, cmd_name)
-        return command and plain_numbers(command)
+    command_class = Command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
         known = self.list_commands(ctx)
@@ -168,11 +186,9 @@ def add_group(kind: Any, name: str, options: list, command: F) -> F:
     return with_options(*options)(decorated)
 
 
-def refuse_given(names: Iterable[str], why: str) -> None:
-    """Refuse options that were given but cannot apply: "--add goes with ...".
-
-    ``names`` are the names of the parameters of the command.
-    """
+def refuse_options(names: Iterable[str], why: str) -> None:
+    """Raise a usage error, such as "--add goes with ...", if one of these parameters of the
+    command is set on the command line."""
     context = click.get_current_context()
     known = {param.name: param for param in context.command.params}
     for name in names:
@@ -202,15 +218,14 @@ class ShowOptions(NamedTuple):
     quiet: bool
 
 
-def hush(context: click.Context, option: click.Parameter, quiet: bool) -> bool:
-    """--quiet also hides the note that kernels are compiled."""
+def hide_announcements(context: click.Context, option: click.Parameter, quiet: bool) -> bool:
     if quiet:
-        os.environ["TACIT_ANNOUNCE"] = "0"
+        os.environ["TACIT_ANNOUNCE"] = "0"  # the note that kernels are compiled
     return quiet
 
 
 quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, callback=hush, help="Hide progress and notes."
+    "-q", "--quiet", is_flag=True, callback=hide_announcements, help="Hide progress and notes."
 )
 SHOW = [
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
@@ -242,7 +257,23 @@ class RunOptions(NamedTuple):
     @property
     def engine(self) -> Any:
         """The engine that --engine and --workers name."""
-        return engine_from(self.engine_name, self.workers)
+        from tacit.core.engines import Dask, Serial, Threads
+
+        name, workers = self.engine_name, self.workers
+        if name == "threads":
+            return Threads(workers)
+        if name != "serial" and "://" not in name:
+            raise click.BadParameter(
+                f"{name!r} is neither serial nor threads nor the address of a Dask scheduler "
+                "such as tcp://host:8786.",
+                param_hint="--engine",
+            )
+        if workers is not None:
+            raise click.BadParameter(
+                f"{workers} makes sense with --engine threads, not with {name}.",
+                param_hint="--workers",
+            )
+        return Serial() if name == "serial" else Dask(name)
 
 
 def run_options(command: F, *, seeded: bool = True) -> F:
@@ -264,32 +295,11 @@ def engine_options(command: F) -> F:
     return run_options(command, seeded=False)
 
 
-def engine_from(engine: str, workers: int | None) -> Any:
-    """The engine that --engine and --workers name."""
-    from tacit.core.engines import Dask, Serial, Threads
-
-    if engine == "threads":
-        return Threads(workers)
-    if engine != "serial" and "://" not in engine:
-        raise click.BadParameter(
-            f"{engine!r} is neither serial nor threads nor the address of a Dask scheduler "
-            "such as tcp://host:8786.",
-            param_hint="--engine",
-        )
-    if workers is not None:
-        raise click.BadParameter(
-            f"{workers} makes sense with --engine threads, not with {engine}.",
-            param_hint="--workers",
-        )
-    return Serial() if engine == "serial" else Dask(engine)
-
-
 # --- Input ---
 
 
 class DocumentOptions(NamedTuple):
-    """How documents are read, as ``Documents.open`` takes it, and how much memory the work may
-    take."""
+    """The arguments of ``Documents.open``, and the memory limit of the command."""
 
     text: str | None
     id: str | None
@@ -313,13 +323,13 @@ allow_partial_option = click.option(
 
 clean_option = click.option(
     "--clean/--no-clean", "clean_texts", default=True,
-    help="Decode HTML entities and quoted-printable text; set aside tags, e-mail headers, "
+    help="Decode HTML entities and quoted-printable text; remove tags, e-mail headers, "
     "signatures and repeated passages; read titles as text.",
 )  # fmt: skip
 
 
 def memory_option(default: str | None = "1GB") -> Any:
-    """--memory, for commands that can do with less."""
+    """--memory, for commands that can keep to a limit."""
     past_it = "beyond it, work goes to temporary files" if default else (
         "beyond it, stages do less or are skipped  [default: no limit]"
     )  # fmt: skip
@@ -355,7 +365,7 @@ def document_options(command: F, *, memory: Any = None) -> F:
         click.option("--oversize", type=OneOf(["split", "skip", "error"]),
                      default="split", help="Larger documents: split them "
                      "between words, skip them, or stop"),
-        click.option("--follow-links", is_flag=True, help="Read symbolic links that lead "
+        click.option("--follow-links", is_flag=True, help="Follow symbolic links that lead "
                      "outside the folder."),
     ]  # fmt: skip
     return add_group(DocumentOptions, "documents", options, command)
@@ -398,14 +408,14 @@ header_option = click.option(
 
 
 def out_option(content: str, name: str = "--out") -> Any:
-    """--out, a file for text; - is standard output."""
+    """--out, a text file to write; - is standard output."""
     return click.option(name, type=OUT, metavar="CSV",
                         help=f"File for {content}; - is standard output  "
                         "[default: none]")  # fmt: skip
 
 
 def plot_option(content: str) -> Any:
-    """--plot, a picture to draw."""
+    """--plot, a picture to write."""
     return click.option("--plot", "plot_path", type=PICTURE, metavar="FILE",
                         help=f"Picture to draw (.png, .pdf, .svg){content}  "
                         "[default: none]")  # fmt: skip

@@ -1,7 +1,7 @@
 """What a command writes: results to standard output or files, messages to standard error.
 
-Text from data, file names or errors may hold terminal escapes and passes through ``clean``.
-Files are replaced only when all of them has been written.
+Text from data, file names or errors may contain terminal escapes; ``clean`` removes them. A
+file is replaced only after its new content has been written completely.
 """
 
 import io
@@ -30,7 +30,7 @@ __all__ = [
 PICTURES = ("png", "pdf", "svg")
 
 ESCAPE = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor movements
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colors, cursor movements
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles
     r"|\x1b[ -/]*[0-~]?"
 )
@@ -57,7 +57,7 @@ def say(*lines: object, quiet: bool = False) -> None:
 
 
 def is_quiet() -> bool:
-    """Whether the command was called with --quiet."""
+    """Whether --quiet is set."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.params.get("quiet"))
 
@@ -68,20 +68,20 @@ def note(*lines: object) -> None:
 
 
 def echo(*lines: object) -> None:
-    """Print lines of a result; to standard error where a file goes to standard output."""
+    """Print lines of a result; to standard error if a file goes to standard output."""
     for line in lines:
         click.echo(clean(line), err=stdout_is_taken())
 
 
 def stdout_is_taken() -> bool:
-    """Whether --out or another option for a text file sends that file to standard output."""
+    """Whether an option for a text file sends that file to standard output."""
     context = click.get_current_context(silent=True)
     return context is not None and "-" in map(context.params.get, ("out", "rolling"))
 
 
 def console(*, stderr: bool | None = None) -> "Console":
-    """The console for tables, where ``echo`` prints too. It respects NO_COLOR and the
-    terminal's width."""
+    """A console for tables on the stream of ``echo``. It respects NO_COLOR and the width of the
+    terminal."""
     from rich.console import Console
 
     class Page(Console):
@@ -95,15 +95,15 @@ def console(*, stderr: bool | None = None) -> "Console":
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """One JSON document on standard output, in one piece."""
+    """Print one JSON document to standard output."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
     text = text.encode("utf-8", "replace").decode()
-    # The same document, but nothing in it can move the cursor or reverse the line.
-    click.echo(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    # Escaped, so that nothing in it can move the cursor or reverse the line.
+    click.echo(UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def can_print(characters: Iterable[str]) -> bool:
-    """Whether standard output's encoding knows these characters."""
+    """Whether the encoding of standard output has these characters."""
     try:
         "".join(characters).encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -129,7 +129,7 @@ def draw_table(
 
 
 def check_target(path: str | None) -> None:
-    """Raise now what writing to ``path`` would raise after all the work."""
+    """Raise the errors of writing to ``path`` before the work begins."""
     if path is None or path == "-":
         return
     folder = Path(path).absolute().parent
@@ -163,30 +163,28 @@ def write_csv(path: str, titles: Sequence[Any], rows: Iterable[Sequence[Any]]) -
     from tacit.data.delimited import write_rows
 
     with open_output(path) as stream:
-        shown = stream is sys.stdout and stream.isatty()
+        on_terminal = stream is sys.stdout and stream.isatty()
         for row in chain([titles], rows):
-            write_rows(stream, [[clean_cell(cell) for cell in row] if shown else row])
+            if on_terminal:
+                row = [clean(cell) if isinstance(cell, str) else cell for cell in row]
+            write_rows(stream, [row])
 
 
 def write_numbers(
     path: str, named: tuple[str, Iterable[Any]], column: str, rows: Any, *, first: int = 0,
     digits: int = 6,
 ) -> None:  # fmt: skip
-    """Write rows of numbers as CSV, each after its name; columns are called ``column`` and
-    their number, which begins with ``first``."""
+    """Write rows of numbers as CSV. ``named`` is the title of the column of names, and the
+    names; the other titles are ``column`` and a number, beginning with ``first``."""
     title, names = named
     titles = [title, *(f"{column}{first + j}" for j in range(rows.shape[1]))]
     cells = ([f"{x:.{digits}g}" for x in row] for row in rows)
     write_csv(path, titles, ([name, *row] for name, row in zip(names, cells, strict=True)))
 
 
-def clean_cell(cell: Any) -> Any:
-    return clean(cell) if isinstance(cell, str) else cell
-
-
 @contextmanager
 def open_output(path: str) -> Iterator[TextIO]:
-    """A text file to write, replaced only when all went well; ``-`` is standard output."""
+    """Open a text file that replaces the old one at the end; ``-`` is standard output."""
     if path == "-":
         yield sys.stdout
         return
@@ -208,7 +206,7 @@ def open_output(path: str) -> Iterator[TextIO]:
 
 
 def check_picture(path: str) -> None:
-    """Raise an error for a wrong name or a missing matplotlib before the work begins."""
+    """The same for pictures: also the ending of the name, and whether matplotlib is there."""
     check_file(path)
     if Path(path).suffix.lower()[1:] not in PICTURES:
         raise click.UsageError(
@@ -228,7 +226,7 @@ def need_matplotlib(option: str) -> None:
 
 
 def save_figure(figure: Any, path: str) -> None:
-    """Write a figure whole or not at all, without the date in it."""
+    """Write a figure to a file, without the date: the same picture has the same bytes."""
     import matplotlib
 
     from tacit.core.atomic import atomic_write

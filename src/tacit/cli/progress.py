@@ -1,4 +1,4 @@
-"""Progress of a command: a bar on a terminal; elsewhere one line for each stage that lasts."""
+"""Progress of a command: a bar on a terminal; elsewhere a line for each longer stage."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ DELAY = 1.0  # seconds after which a stage is worth a line
 
 
 def make_bar() -> Any:
-    """A progress bar on standard error that goes away at the end; tasks have a ``figure``."""
+    """A progress bar on standard error that disappears at the end; tasks have a ``figure``."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
 
     return Progress(
@@ -25,11 +25,10 @@ def make_bar() -> Any:
 
 
 class Running:
-    """A stage of a command while it runs: ``with Running("Counting words") as stage``.
+    """Shows that a stage runs: ``with Running("Counting words") as stage``.
 
-    On a terminal a spinner stands next to the title, or a bar once ``on_step`` says how
-    far it is; it goes away at the end. Elsewhere one line is printed, for a stage that
-    lasts more than a second. Nothing is shown with --quiet.
+    On a terminal, a spinner and the title, or a bar once ``on_step`` is called; they disappear
+    at the end. Elsewhere, a line if the stage takes more than a second. --quiet hides all.
     """
 
     def __init__(self, title: str) -> None:

@@ -13,7 +13,7 @@ from tacit.core.wording import count
 
 __all__ = ["recommend"]
 
-# The class of each model, and its name for the number of passes if it learns factors.
+# The class of each model; if it learns factors, also its parameter for the number of passes.
 MODELS = {
     "als": ("ALS", "max_iter"), "sgd": ("BiasedSGD", "n_epochs"),
     "implicit": ("ImplicitALS", "max_iter"), "knn": ("ItemKNN", None),
@@ -35,7 +35,7 @@ rating_options = options.with_options(
     ),
     click.option("--duplicates", default="last",
                  type=OneOf(["last", "first", "mean", "sum", "error"]),
-                 help="Rating to use where a user rated an item twice; error stops"),
+                 help="Rating to use if a user rated an item several times; error stops"),
     options.header_option,
     options.allow_partial_option,
 )  # fmt: skip
@@ -46,9 +46,9 @@ model_options = options.with_options(
     click.option("-k", "--factors", type=click.IntRange(1), default=32,
                  help="Number of factors of users and items"),
     click.option("--reg", type=click.FloatRange(0), help="Weight of the penalty on large "
-                 "factors  [default: the model's own]"),
+                 "factors  [default: by model]"),
     click.option("--epochs", type=click.IntRange(1), help="Maximum number of passes  "
-                 "[default: the model's own]"),
+                 "[default: by model]"),
 )  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
     refuse_unused(kind)
     ratings = read(file, columns)
     stopped = False
-    with patience(signals=1 if MODELS[kind][1] else 0):  # factors are saved
+    with patience(signals=1 if MODELS[kind][1] else 0):  # so that factors are saved
         with Running(f"Training {kind}") as stage:
             model = build(kind, factors, reg, epochs, run, callbacks=stage.callbacks)
             try:
@@ -92,8 +92,8 @@ def train(file: str, out: str, kind: str, factors: int, reg: float | None,
                     raise
                 stopped = True
         model.save(out)
-    unknown = stopped or kind in ("implicit", "popularity")
-    error = None if unknown else -model.score(ratings)
+    has_error = not stopped and kind not in ("implicit", "popularity")
+    error = -model.score(ratings) if has_error else None
     facts = {
         "model": type(model).__name__, "file": out, "ratings": len(ratings),
         "users": len(ratings.user_ids), "items": len(ratings.item_ids),
@@ -131,7 +131,7 @@ def evaluate(file: str, kind: str, factors: int, reg: float | None, epochs: int 
     """Cross-validate a model on the ratings in FILE, together with the baselines.
 
     Prints the root mean squared error and the mean absolute error of predicted ratings,
-    measures of full rankings, and how they were computed.
+    measures of rankings of all items, and the protocol.
 
     \b
     tacit recommend evaluate u.data --model als --factors 32 --relevant 4
@@ -204,8 +204,8 @@ def for_user(file: str, user: str, top: int, everything: bool, names: str | None
     model = open_recommender(file)
     ranked = model.recommend(as_id(model.user_ids_, user), top, exclude_seen=not everything)
     nothing = f"{user} has rated every item; --all includes those."
-    asked = {"model": file, "user": user}
-    show_ranked(ranked, read_names(names), asked, show, nothing=nothing)
+    query = {"model": file, "user": user}
+    show_ranked(ranked, read_names(names), query, show, nothing=nothing)
 
 
 @recommend.command()
@@ -248,16 +248,16 @@ def explain(file: str, user: str, item: str, top: int, names: str | None,
     model = open_recommender(file)
     with inputs.known("USER or ITEM"):
         why = model.explain(as_id(model.user_ids_, user), as_id(model.item_ids_, item), top)
-    called = read_names(names)
+    item_names = read_names(names)
     if show.as_json:
         output.print_json({"model": file, **why.to_dict()})
         return
     output.echo(
-        f"{why.prediction:.3f} for {user} and {label(why.item, called)}: mean "
+        f"{why.prediction:.3f} for {user} and {label(why.item, item_names)}: mean "
         f"{why.mean:.3f}, user {why.user_bias:+.3f}, item {why.item_bias:+.3f}"
     )
     rows = [
-        [f"{each.contribution:+.3f}", label(each.item, called), f"rated {each.rating:g}"]
+        [f"{each.contribution:+.3f}", label(each.item, item_names), f"rated {each.rating:g}"]
         for each in why.support
     ]
     rows.append([f"{why.others:+.3f}", "all other ratings", ""])
@@ -289,17 +289,17 @@ def build(
     name, passes = MODELS[kind]
     if passes is None:
         return getattr(models, name)(engine=run.engine)
-    given = {"reg": reg, passes: epochs}
+    params = {"reg": reg, passes: epochs}
     return getattr(models, name)(
         factors, random_state=run.seed, engine=run.engine, callbacks=callbacks,
-        **{option: value for option, value in given.items() if value is not None},
+        **{param: value for param, value in params.items() if value is not None},
     )  # fmt: skip
 
 
 def refuse_unused(kind: str) -> None:
-    """Refuse settings of models that learn factors where a baseline is asked for."""
+    """Refuse the options of factor models for models that do not learn factors."""
     if MODELS[kind][1] is None:
-        options.refuse_given(
+        options.refuse_options(
             ["factors", "reg", "epochs"], f"is for als, sgd and implicit, not for {kind}."
         )
 
@@ -310,7 +310,7 @@ def open_recommender(file: str) -> Any:
 
 
 def as_id(ids: Any, text: str) -> Any:
-    """An id as the model has it: an integer where its ids are integers."""
+    """An id in the type of the model's ids."""
     return int(text) if ids.dtype.kind == "i" and re.fullmatch(r"[+-]?\d+", text) else text
 
 
@@ -332,9 +332,9 @@ def label(id: Any, names: dict[str, str]) -> str:
     return str(id) if name is None else f"{name} ({id})"
 
 
-def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any], show: ShowOptions,
+def show_ranked(ranked: Any, names: dict[str, str], query: dict[str, Any], show: ShowOptions,
                 *, nothing: str = "There are no others.") -> None:  # fmt: skip
-    """Print a ranking, or one JSON document; ``nothing`` is said of an empty ranking."""
+    """Print a ranking, or one JSON document; ``nothing`` is the message for an empty one."""
     if show.as_json:
         rows = [
             {"id": each.id, "score": each.score, **(
@@ -342,11 +342,11 @@ def show_ranked(ranked: Any, names: dict[str, str], asked: dict[str, Any], show:
             )}
             for each in ranked
         ]  # fmt: skip
-        output.print_json({**asked, "ranked": rows, "notes": ranked.notes})
+        output.print_json({**query, "ranked": rows, "notes": ranked.notes})
         return
     lines = [
-        [str(place), f"{each.score:.3f}", label(each.id, names)]
-        for place, each in enumerate(ranked, 1)
+        [str(rank), f"{each.score:.3f}", label(each.id, names)]
+        for rank, each in enumerate(ranked, 1)
     ]
     if lines:
         output.draw_table(["", "score", "id"], lines, right=[0, 1])

@@ -16,7 +16,7 @@ METHODS = ("pca", "ppca", "svd", "classical-mds", "mds", "nonmetric-mds")
 METRICS = ("euclidean", "manhattan", "cosine", "precomputed")
 SHOWN = 10  # components in the table
 STRONG = 3  # columns named for each
-MOST_ROWS = 100_000  # of a file that is read whole, for methods that compare all rows
+MOST_ROWS = 100_000  # of a file that is loaded, for methods that compare all rows
 
 
 def parse_components(text: str) -> int | float | str:
@@ -35,9 +35,9 @@ COMPONENTS = Parsed("N|FRACTION|knee", parse_components, "is neither a number of
                     "nor a fraction such as 0.9 or 90% nor knee.")  # fmt: skip
 
 
-@click.command()
+@options.command()
 @click.argument("file")
-@click.option("-k", "--components", "wanted", type=COMPONENTS, default="knee",
+@click.option("-k", "--components", "n_components", type=COMPONENTS, default="knee",
               help="Number of components; or the fraction of the variance that they explain "
               "(0.9 or 90%); or knee, after which more components explain little")
 @click.option("--method", type=OneOf(METHODS), default="pca",
@@ -57,7 +57,7 @@ COMPONENTS = Parsed("N|FRACTION|knee", parse_components, "is neither a number of
 @options.table_options
 @options.run_options
 def reduce(
-    file: str, wanted: Any, method: str, standardize: bool, metric: str, diagnose: bool,
+    file: str, n_components: Any, method: str, standardize: bool, metric: str, diagnose: bool,
     out: str | None, model_path: str | None, plot_path: str | None, table: TableOptions,
     run: RunOptions,
 ) -> None:  # fmt: skip
@@ -72,9 +72,11 @@ def reduce(
     tacit reduce cities.csv --method classical-mds --metric precomputed -k 2 --id city
     """
     if not method.endswith("mds"):
-        options.refuse_given(["metric"], f"is for the methods of distances, not for {method}.")
+        why = f"is for the methods of distances, not for {method}."
+        options.refuse_options(["metric"], why)
     if metric == "precomputed":
-        options.refuse_given(["standardize", "diagnose"], "is for columns, not for distances.")
+        why = "is for columns, not for distances."
+        options.refuse_options(["standardize", "diagnose"], why)
     import numpy as np
 
     from tacit.data.table import Table
@@ -86,7 +88,7 @@ def reduce(
         rows = standardized(rows, opened.names)
     elif method.endswith("mds") and rows.shape[0] <= MOST_ROWS:
         rows = Table.of(rows).load()  # .npy and Parquet files stay on disk otherwise
-    model = build(method, wanted, rows.shape, metric, run)
+    model = build(method, n_components, rows.shape, metric, run)
     with Running(f"Fitting {method}"), inputs.named_rows(opened):
         model.fit(rows)
     points = model.embedding_ if hasattr(model, "embedding_") else model.transform(rows)
@@ -97,74 +99,72 @@ def reduce(
         output.write_numbers(out, inputs.row_names(opened), "c", points, first=1, digits=10)
     if plot_path:
         draw_picture(plot_path, model, rows, points, opened.names, file)
-    found = None
+    diagnosis = None
     if diagnose:
         from tacit.decompose import dimension
 
-        found = dimension.diagnose(rows, random_state=run.seed, engine=run.engine)
+        diagnosis = dimension.diagnose(rows, random_state=run.seed, engine=run.engine)
     summary = summarize(model, points, opened.names, rows.shape)
     if run.as_json:
-        output.print_json(
-            {
-                "file": opened.report.source, "method": method, "standardized": standardize,
-                **summary, **({"diagnosis": found.to_dict()} if found else {}),
-                "model_file": model_path, "coordinates_file": out, "picture_file": plot_path,
-            }
-        )  # fmt: skip
+        output.print_json({
+            "file": opened.report.source, "method": method, "standardized": standardize,
+            **summary, **({"diagnosis": diagnosis.to_dict()} if diagnosis else {}),
+            "model_file": model_path, "coordinates_file": out, "picture_file": plot_path,
+        })  # fmt: skip
     else:
-        draw(summary, wanted)
-        if found:
-            output.echo(str(found))
+        draw(summary, n_components)
+        if diagnosis:
+            output.echo(diagnosis)
     output.say_written(coordinates=out, model=model_path, picture=plot_path)
 
 
 def standardized(rows: Any, names: list[str]) -> Any:
-    """The rows in memory, with standard deviation one; constant columns become zero."""
+    """The rows with mean 0 and standard deviation 1; constant columns become 0."""
     import numpy as np
 
     from tacit.data.table import Table
 
     values = np.asarray(Table.of(rows).load(), np.float64)
     deviation = np.nanstd(values, axis=0)
-    constant = [name for name, each in zip(names, deviation, strict=True) if not each > 0]
-    if constant:
+    if constant := [name for name, s in zip(names, deviation, strict=True) if not s > 0]:
         output.note(f"Columns with the same value in every row: {listed(constant)}.")
     return (values - np.nanmean(values, axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
 def build(
-    method: str, wanted: Any, shape: tuple[int, int], metric: str, run: RunOptions
+    method: str, n_components: Any, shape: tuple[int, int], metric: str, run: RunOptions
 ) -> Any:
-    """The model, and its number of components where that is known."""
+    """The unfitted model of a method."""
     from tacit.decompose import MDS, PCA, ClassicalMDS, ProbabilisticPCA, TruncatedSVD
 
     n, d = shape
-    if not isinstance(wanted, int) and method != "pca":
-        if wanted != "knee":
+    if not isinstance(n_components, int) and method != "pca":
+        if n_components != "knee":
             raise click.UsageError(
-                f"-k {wanted:g}, a fraction, is for --method pca. Give a whole number."
+                f"-k {n_components:g}, a fraction, is for --method pca. Give a whole number."
             )
-        wanted = 2
+        n_components = 2
     common: dict[str, Any] = {"random_state": run.seed, "engine": run.engine}
     if method == "classical-mds":
-        return ClassicalMDS(wanted, metric=metric, engine=run.engine)
+        return ClassicalMDS(n_components, metric=metric, engine=run.engine)
     if method.endswith("mds"):
         stress: dict[str, Any] = {"metric_mds": method == "mds", "normalized_stress": True}
-        return MDS(wanted, metric=metric, **stress, **common)
+        return MDS(n_components, metric=metric, **stress, **common)
     most, kind = {
         "pca": (min(n, d), PCA), "ppca": (max(1, d - 1), ProbabilisticPCA),
         "svd": (d, TruncatedSVD),
     }[method]  # fmt: skip
-    if isinstance(wanted, int) and wanted > most:
-        output.note(f"There are at most {most:,} components, so k is {most}, not {wanted}.")
-        wanted = most
-    return kind(wanted, **common)
+    if isinstance(n_components, int) and n_components > most:
+        too_many = f"so k is {most}, not {n_components}"
+        output.note(f"There are at most {most:,} components, {too_many}.")
+        n_components = most
+    return kind(n_components, **common)
 
 
 def summarize(
     model: Any, points: Any, names: list[str], shape: tuple[int, int]
 ) -> dict[str, Any]:
-    """What the fit says, ready for JSON."""
+    """The facts about a fit, in plain values."""
     import numpy as np
 
     n, d = shape
@@ -178,18 +178,18 @@ def summarize(
         return answer
     variance = np.asarray(model.explained_variance_, np.float64)
     if hasattr(model, "explained_variance_ratio_"):
-        shares = np.asarray(model.explained_variance_ratio_, np.float64)
-    else:  # of the model's own variance
+        ratios = np.asarray(model.explained_variance_ratio_, np.float64)
+    else:  # of the variance of the model
         total = float(variance.sum() + model.noise_variance_ * (d - len(variance)))
-        shares = variance / total if total > 0 else np.zeros_like(variance)
-    answer["variance"], answer["share"] = variance.tolist(), shares.tolist()
+        ratios = variance / total if total > 0 else np.zeros_like(variance)
+    answer["variance"], answer["share"] = variance.tolist(), ratios.tolist()
     answer["loadings"] = [
         dict(zip(names, row, strict=True)) for row in model.components_.tolist()
     ]
     return answer
 
 
-def draw(summary: dict[str, Any], wanted: Any) -> None:
+def draw(summary: dict[str, Any], n_components: Any) -> None:
     n, d, k = summary["rows"], summary["columns"], summary["components"]
     if "variance" not in summary:
         output.echo(f"{count(n, 'row')} placed in {count(k, 'dimension')}.")
@@ -204,16 +204,16 @@ def draw(summary: dict[str, Any], wanted: Any) -> None:
             )
         return
     total = sum(summary["share"])
-    how = " (the knee)" if wanted == "knee" else ""
+    how = " (the knee)" if n_components == "knee" else ""
     verb = "explains" if k == 1 else "explain"
     output.echo(f"{k} of {d:,} components{how} {verb} {total:.1%} of the variance.")
     rows, reached = [], 0.0
     shown = list(zip(summary["variance"], summary["share"], summary["loadings"], strict=True))
-    for j, (variance, share, loadings) in enumerate(shown[:SHOWN], 1):
-        reached += share
+    for j, (variance, ratio, loadings) in enumerate(shown[:SHOWN], 1):
+        reached += ratio
         strong = sorted(loadings, key=lambda name: -abs(loadings[name]))[:STRONG]
-        made_of = ", ".join(f"{name} {loadings[name]:+.2f}" for name in strong)
-        rows.append([str(j), f"{variance:.4g}", f"{share:.1%}", f"{reached:.1%}", made_of])
+        columns = ", ".join(f"{name} {loadings[name]:+.2f}" for name in strong)
+        rows.append([str(j), f"{variance:.4g}", f"{ratio:.1%}", f"{reached:.1%}", columns])
     titles = ["Component", "Variance", "Share", "Cumulative", "Strongest columns"]
     output.draw_table(titles, rows, right=range(4))
     if summary.get("n_missing"):
@@ -224,7 +224,7 @@ def draw(summary: dict[str, Any], wanted: Any) -> None:
 def draw_picture(
     path: str, model: Any, rows: Any, points: Any, names: list[str], file: str
 ) -> None:
-    """A biplot and a scree; of distances, the points alone."""
+    """Draw a biplot, or points for distances, and the scree plot."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -232,9 +232,9 @@ def draw_picture(
 
     title = Path(file).name
     full = hasattr(model, "explained_variance_ratio_") and points.shape[1] > 1
-    screed = len(getattr(model, "eigenvalues_", ())) > 2 and hasattr(model, "components_")
-    widths = [7, 5] if screed else [7]
-    figure = Figure(figsize=(12.5 if screed else 7.5, 6.0), layout="constrained")
+    with_scree = len(getattr(model, "eigenvalues_", ())) > 2 and hasattr(model, "components_")
+    widths = [7, 5] if with_scree else [7]
+    figure = Figure(figsize=(12.5 if with_scree else 7.5, 6.0), layout="constrained")
     axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     if full:
         plot.biplot(model, rows, names=names, title=title, ax=axes[0])
@@ -242,7 +242,7 @@ def draw_picture(
         flat = np.zeros((len(points), 2))
         flat[:, : min(2, points.shape[1])] = points[:, :2]
         plot.cluster_map(flat, np.zeros(len(flat), np.int64), title=title, ax=axes[0])
-    if screed:
+    if with_scree:
         number = model.n_components_ if model.n_components_ <= 60 else None
         marks: dict[str, Any] = {"knee": None, "best": None}
         marks["knee" if model.n_components == "knee" else "best"] = number

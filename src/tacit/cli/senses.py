@@ -1,4 +1,4 @@
-"""``tacit senses WORD PATH``: the senses of a word, found in its contexts."""
+"""``tacit senses WORD PATH``: the senses of a word, by its contexts."""
 
 import click
 
@@ -10,7 +10,7 @@ from tacit.core.wording import count
 __all__ = ["senses"]
 
 
-@click.command()
+@options.command()
 @click.argument("word")
 @click.argument("path")
 @click.option("-k", "--k", type=click.IntRange(1), default=2,
@@ -56,11 +56,11 @@ def senses(
     if model_path:
         model.save(model_path)
     if run.as_json:
-        found = [sense.to_dict() for sense in model.senses_]
-        for each in found:
-            for example in each["examples"]:
+        groups = [sense.to_dict() for sense in model.senses_]
+        for group in groups:
+            for example in group["examples"]:
                 example["id"] = str(texts.ids[example.pop("document")])
-        output.print_json({"word": word, "occurrences": len(model.labels_), "senses": found})
+        output.print_json({"word": word, "occurrences": len(model.labels_), "senses": groups})
     else:
         output.note(f"{count(len(model.labels_), 'occurrence')} of {word!r}.")
         for number, sense in enumerate(model.senses_, 1):

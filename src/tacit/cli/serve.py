@@ -1,16 +1,20 @@
 """``tacit serve``: a project in the browser."""
 
+import socket
+import threading
+import webbrowser
+
 import click
 
 from tacit.cli.inputs import check_exists
 from tacit.cli.interrupt import patience
-from tacit.cli.options import debug_option, quiet_option
+from tacit.cli.options import command, debug_option, quiet_option
 from tacit.cli.output import clean, note, say
 
 __all__ = ["serve"]
 
 
-@click.command()
+@command()
 @click.argument("project")
 @click.option("--port", type=click.IntRange(0, 65535), default=0,
               help="Port; 0 takes a free one")
@@ -29,13 +33,13 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
     130.
     """
     check_exists(project)
-    from tacit.explore.server.app import bound_socket, run_server
+    from tacit.explore.server.app import run_server
     from tacit.explore.server.security import Access, is_loopback
     from tacit.explore.server.state import ServerState
 
     state = ServerState(project)
     try:
-        listening = listen(bound_socket, host, port)
+        listening = listen(host, port)
     except BaseException:
         state.close()
         raise
@@ -54,7 +58,9 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
         click.echo(access.address)
         note(f"{clean(project)} is open at this address. Ctrl-C stops the server.")
         if not no_browser:
-            open_browser(access.once_address)
+            threading.Thread(
+                target=webbrowser.open, args=(access.once_address,), daemon=True
+            ).start()
 
     with patience(signals=3):  # the server ends its connections and jobs
         code = run_server(state, access, listening, ready)
@@ -63,8 +69,10 @@ def serve(project: str, port: int, host: str, no_browser: bool, quiet: bool) -> 
         raise click.exceptions.Exit(code)
 
 
-def listen(bound_socket, host: str, port: int):
-    """A listening socket, or an error that says why there is none."""
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket, or a usage error."""
+    from tacit.explore.server.app import bound_socket
+
     try:
         return bound_socket(host, port)
     except OverflowError:
@@ -73,15 +81,6 @@ def listen(bound_socket, host: str, port: int):
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.BadParameter(
-            f"cannot listen at {host}, port {port}: {reason}. Choose another port, or "
-            f"--port 0.",
+            f"cannot listen at {host}, port {port}: {reason}. Use another port, or --port 0.",
             param_hint="--host/--port",
         ) from None
-
-
-def open_browser(address: str) -> None:
-    """Open the browser of the desktop, if there is one."""
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -79,7 +79,7 @@ def fit(
     texts = inputs.open_documents(path, documents)
     groups = None
     if column is not None:
-        values = inputs.ask_column(texts, column, path, "--by")
+        values = inputs.column_of(texts, column, path, "--by")
         groups = [None if value is None else str(value) for value in values]
     settings = {} if min_df is None else {"min_df": min_df}
     counter = topic_vectorizer(len(texts), engine=run.engine, **settings)
@@ -108,14 +108,13 @@ def fit(
         "coherence_npmi": float(coherence(model.model_, counts).mean()),
         "diversity": diversity(model.model_),
     }
-    shares = None
+    by_group = None
     if groups is not None:
-        tokens = counts.sum(axis=1)
-        shares = topics_by(theta, groups, tokens)
+        by_group = topics_by(theta, groups, counts.sum(axis=1))
     if model_path:
         model.save(model_path)
     if out is not None:
-        write_proportions(out, texts.ids, theta)
+        output.write_numbers(out, ("id", map(str, texts.ids)), "topic", theta)
     if run.as_json:
         answer: dict[str, Any] = {
             "documents": len(texts), "words": len(model.words_), "tokens": int(counts.sum()),
@@ -123,15 +122,15 @@ def fit(
         }  # fmt: skip
         if choice is not None:
             answer["choice"] = choice.to_dict()
-        if shares is not None:
-            answer["by"] = {"column": column, **shares.to_dict()}
+        if by_group is not None:
+            answer["by"] = {"column": column, **by_group.to_dict()}
         output.print_json({**answer, "model_file": model_path, "proportions_file": out})
     else:
         if choice is not None:
             output.note(choice)
         draw(summary)
-        if shares is not None:
-            draw_shares(shares, str(column), summary)
+        if by_group is not None:
+            draw_groups(by_group, str(column), summary)
         output.echo(
             f"{count(len(texts), 'document')}, {count(len(model.words_), 'different word')}, "
             f"{int(counts.sum()):,} in all; coherence (NPMI) "
@@ -189,7 +188,7 @@ def infer(
     model_path: str, path: str, top: int, out: str | None, clean_texts: bool,
     documents: DocumentOptions, show: ShowOptions,
 ) -> None:  # fmt: skip
-    """Infer the topics of the documents at PATH with MODEL, which does not change.
+    """Infer the topics of the documents at PATH with MODEL.
 
     \b
     Example:
@@ -199,21 +198,21 @@ def infer(
     texts = inputs.open_documents(path, documents)
     theta = model.transform(inputs.clean_documents(texts, clean_texts))
     if out is not None:
-        write_proportions(out, texts.ids, theta)
+        output.write_numbers(out, ("id", map(str, texts.ids)), "topic", theta)
     best = (-theta).argsort(axis=1, kind="stable")[:, :top]
     ranked = [
-        (str(name), [(int(j), float(row[j])) for j in own])
-        for name, row, own in zip(texts.ids, theta, best, strict=True)
+        (str(name), [(int(j), float(row[j])) for j in top_topics])
+        for name, row, top_topics in zip(texts.ids, theta, best, strict=True)
     ]
     if show.as_json:
         answer = [
-            {"id": name, "topics": [{"topic": j, "proportion": share} for j, share in own]}
-            for name, own in ranked
+            {"id": name, "topics": [{"topic": j, "proportion": p} for j, p in proportions]}
+            for name, proportions in ranked
         ]
         output.print_json({"documents": answer})
     elif out != "-":
-        rows = ([name, "  ".join(f"{j}: {share:.2f}" for j, share in own)]
-                for name, own in ranked)  # fmt: skip
+        rows = ([name, "  ".join(f"{j}: {p:.2f}" for j, p in proportions)]
+                for name, proportions in ranked)  # fmt: skip
         output.draw_table(["Document", "Topics"], rows)
     output.say_written(proportions=out)
 
@@ -222,8 +221,8 @@ def infer(
 @click.argument("model_path", metavar="MODEL")
 @click.argument("path")
 @click.option("--likelihood", type=OneOf(["completion", "left-to-right"]), default="completion",
-              help="Likelihood: completion scores every other token given the rest, "
-              "left-to-right scores all")
+              help="Likelihood: completion scores half of the tokens of a document given the "
+              "other half, left-to-right scores all")
 @options.clean_option
 @options.document_options
 @options.show_options
@@ -253,16 +252,13 @@ def evaluate(
     except ValueError as error:
         raise DataError(str(error)) from None
     answer = {
-        "documents": len(texts),
-        "tokens": int(counts.sum()),
-        "held_out_log_likelihood": score,
-        "perplexity": math.exp(-score),
-        "method": likelihood,
+        "documents": len(texts), "tokens": int(counts.sum()),
+        "held_out_log_likelihood": score, "perplexity": math.exp(-score), "method": likelihood,
         "coherence_npmi": float(coherence(model.model_, counts).mean()),
         "coherence_u_mass": float(coherence(model.model_, counts, measure="u_mass").mean()),
         "diversity": diversity(model.model_),
         "exclusivity": float(exclusivity(model.model_).mean()),
-    }
+    }  # fmt: skip
     if show.as_json:
         output.print_json(answer)
         return
@@ -297,7 +293,7 @@ def make_model(method: str, passes: int) -> Any:
 
 
 def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
-    """The number of topics, and the comparison; few documents get one that suits them."""
+    """The number of topics, and the comparison that chose it, if there are enough documents."""
     from sklearn.base import clone
 
     from tacit.topics import choose_topics
@@ -305,25 +301,20 @@ def choose(counts: Any, base: Any, run: RunOptions) -> tuple[int, Any]:
     n = counts.shape[0]
     sizes = [size for size in SIZES if size <= max(5, n // 10)]
     if n < 10:
-        few = max(1, min(5, n // 2))
+        k = max(1, min(5, n // 2))
         too_few = count(n, "document is", "documents are")
-        output.note(f"{too_few} too few to compare numbers of topics: k is {few}.")
-        return few, None
+        output.note(f"{too_few} too few to compare numbers of topics: k is {k}.")
+        return k, None
     quick = clone(base).set_params(max_iter=min(base.max_iter, 100))
-    title = f"Comparing k = {', '.join(map(str, sizes))}"
-    with Running(title):
+    with Running(f"Comparing k = {', '.join(map(str, sizes))}"):
         choice = choose_topics(
             counts, sizes, model=quick, random_state=run.seed, engine=run.engine
         )
     return choice.best, choice
 
 
-def write_proportions(out: str, ids: Any, theta: Any) -> None:
-    output.write_numbers(out, ("id", map(str, ids)), "topic", theta)
-
-
 def plain(summary: Any) -> dict[str, Any]:
-    """The summary with the names of documents as text."""
+    """The summary in plain values, with the ids of documents as text."""
     answer = summary.to_dict()
     for topic in answer["topics"]:
         for document in topic["documents"]:
@@ -346,11 +337,12 @@ def draw(summary: Any, *, words: int = WORDS) -> None:
     output.draw_table(titles, rows, right=(0, 1))
 
 
-def draw_shares(shares: Any, column: str, summary: Any) -> None:
+def draw_groups(by_group: Any, column: str, summary: Any) -> None:
+    """Print the proportions of the largest topics for each value of the column."""
     largest = [topic.number for topic in summary.topics[:8]]
     rows = (
         [str(group), *(f"{row[j]:.1%}" for j in largest)]
-        for group, row in zip(shares.groups, shares.proportions, strict=True)
+        for group, row in zip(by_group.groups, by_group.proportions, strict=True)
     )
     titles = [column, *(f"topic {j}" for j in largest)]
     output.draw_table(titles, rows, right=range(1, len(titles)))

@@ -1,8 +1,5 @@
 """``tacit words``: learn word vectors, ask them, and measure how good they are."""
 
-import contextlib
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +7,7 @@ import click
 from tacit.cli import inputs, options, output
 from tacit.cli.options import CommandGroup, DocumentOptions, OneOf, RunOptions, ShowOptions
 from tacit.cli.progress import Running
-from tacit.core.wording import count, did_you_mean
+from tacit.core.wording import count
 
 if TYPE_CHECKING:
     from tacit.words.evaluation import Analogies
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["words"]
 
-MOST_GUESSED = 20_000  # words to find a mistyped one among
+SUGGESTED = 20_000  # the most frequent words, among which a mistyped word is looked up
 among_option = click.option(
     "--among", type=click.IntRange(1), metavar="N",
     help="Number of words to choose from, the most frequent ones  [default: all]",
@@ -78,23 +75,23 @@ def train(
     tacit words train news.csv --text body --method ppmi --out news.bin
     """
     if method == "ppmi":
-        options.refuse_given(word2vec, "is for word2vec (skip-gram and cbow), not for ppmi.")
+        options.refuse_options(word2vec, "is for word2vec (skip-gram and cbow), not for ppmi.")
     if (objective := word2vec["objective"]) != "negative-sampling":
-        options.refuse_given(["negative"], f"is for negative-sampling, not for {objective}.")
+        options.refuse_options(["negative"], f"is for negative-sampling, not for {objective}.")
     from tacit.words import PPMIVectors, Word2Vec
 
     texts = inputs.open_documents(path, documents)
     stage = Running(f"Learning word vectors by {method}")
-    shared: dict[str, Any] = {
+    common: dict[str, Any] = {
         "window": window, "min_count": min_count, "tokenizer": tokenizer,
         "lowercase": not keep_case, "random_state": run.seed, "engine": run.engine,
         "callbacks": stage.callbacks,
     }  # fmt: skip
     model: Any
     if method == "ppmi":
-        model = PPMIVectors(size, **shared)
+        model = PPMIVectors(size, **common)
     else:
-        model = Word2Vec(size, sg=int(method == "skip-gram"), **word2vec, **shared)
+        model = Word2Vec(size, sg=int(method == "skip-gram"), **word2vec, **common)
     with stage:
         model.fit(texts)
     if out.endswith(".safetensors"):
@@ -135,9 +132,9 @@ def near(
     tacit words near vectors.bin king woman --minus man
     """
     vectors = open_vectors(file)
-    with known_words(vectors):
-        found = vectors.most_similar(list(word), list(minus), top=top, among=among)
-    show_neighbors({"words": list(word), "minus": list(minus)}, found, show)
+    with inputs.known("WORD", vectors.words[:SUGGESTED]):
+        neighbors = vectors.most_similar(list(word), list(minus), top=top, among=among)
+    show_neighbors({"words": list(word), "minus": list(minus)}, neighbors, show)
 
 
 @words.command()
@@ -157,9 +154,9 @@ def analogy(
     tacit words analogy letters.safetensors man king woman
     """
     vectors = open_vectors(file)
-    with known_words(vectors):
-        found = vectors.analogy(a, b, c, top=top, among=among)
-    show_neighbors({"a": a, "b": b, "c": c}, found, show)
+    with inputs.known("WORD", vectors.words[:SUGGESTED]):
+        neighbors = vectors.analogy(a, b, c, top=top, among=among)
+    show_neighbors({"a": a, "b": b, "c": c}, neighbors, show)
 
 
 @words.command()
@@ -187,19 +184,17 @@ def evaluate(
 
     vectors = open_vectors(file)
     solved = evaluate_analogies(vectors, analogies, among=among) if analogies else None
-    judged = {path: evaluate_similarity(vectors, path) for path in similarity}
+    similarities = {path: evaluate_similarity(vectors, path) for path in similarity}
     if show.as_json:
+        analogy_scores = None if solved is None else solved.to_dict()
+        similarity_scores = {path: each.to_dict() for path, each in similarities.items()}
         output.print_json(
-            {
-                "file": file,
-                "analogies": None if solved is None else solved.to_dict(),
-                "similarity": {path: each.to_dict() for path, each in judged.items()},
-            }
+            {"file": file, "analogies": analogy_scores, "similarity": similarity_scores}
         )
         return
     if solved is not None:
         draw_sections(solved)
-    for path, each in judged.items():
+    for path, each in similarities.items():
         click.echo(f"{output.clean(path)}: {each}")
 
 
@@ -209,13 +204,13 @@ def evaluate(
 @options.top_option(10)
 @options.show_options
 def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
-    """Print the words that are used most like WORD, by an index of meaning.
+    """Print the words that are used most like WORD, according to an index by meaning.
 
     INDEX is a file that `tacit index build --semantic` wrote.
     """
-    wanted, command = "an index by meaning", "tacit index build PATH --semantic --out INDEX"
-    model = inputs.open_model(index, ["similar_terms"], wanted, command, mmap=True)
-    with known_words():
+    expected, command = "an index by meaning", "tacit index build PATH --semantic --out INDEX"
+    model = inputs.open_model(index, ["similar_terms"], expected, command, mmap=True)
+    with inputs.known("WORD"):
         hits = model.similar_terms(word, top=top)
     if show.as_json:
         similar_words = [{"word": hit.id, "score": hit.score} for hit in hits]
@@ -231,29 +226,16 @@ def open_vectors(path: str) -> "WordVectors":
     return WordVectors.open(path)
 
 
-@contextlib.contextmanager
-def known_words(vectors: "WordVectors | None" = None) -> Iterator[None]:
-    """A word without a vector is wrong usage; a frequent word like it may have been meant."""
-    try:
-        yield
-    except KeyError as error:
-        message, meant = output.clean(error.args[0]), ""
-        unknown = re.search(r"'([^']+)'", message)
-        if vectors is not None and unknown is not None:
-            meant = did_you_mean(unknown[1], vectors.words[:MOST_GUESSED])
-        raise click.BadParameter(f"{message}{meant}", param_hint="WORD") from None
-
-
-def show_neighbors(asked: dict, found: list["Neighbor"], show: ShowOptions) -> None:
+def show_neighbors(query: dict, neighbors: list["Neighbor"], show: ShowOptions) -> None:
     if show.as_json:
-        rows = [{"word": each.word, "similarity": each.similarity} for each in found]
-        output.print_json({**asked, "near": rows})
+        rows = [{"word": each.word, "similarity": each.similarity} for each in neighbors]
+        output.print_json({**query, "near": rows})
     else:
-        draw_words(found)
+        draw_words(neighbors)
 
 
-def draw_words(found: Any) -> None:
-    rows = ((word, f"{score:.3f}") for word, score in found)
+def draw_words(scored: Any) -> None:
+    rows = ((word, f"{score:.3f}") for word, score in scored)
     output.draw_table(["Word", "Similarity"], rows, right=(1,))
 
 

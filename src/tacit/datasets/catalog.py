@@ -2,7 +2,7 @@
 
 The folder that TACIT_DATA names has one folder for each set, with the files listed here. Text
 is UTF-8, .gz files are gzip, .jsonl files hold one JSON object a line. Fields and columns are
-described with the loaders.
+described with the loaders, which have the names of the sets.
 """
 
 import hashlib
@@ -120,25 +120,20 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set that can be loaded.
-
-    ``here`` says whether its files are in the folder that TACIT_DATA names. ``sha256`` is the
-    checksum of the files that the figures of the documentation were measured on, see
-    ``checksum_of``.
-    """
+    """A data set that can be loaded; ``here`` if its files are in the folder of TACIT_DATA."""
 
     name: str
     about: str
     origin: str
     licence: str
     files: tuple[str, ...]
-    loader: str
     parts: tuple[str, ...] = ()  # the first is the default
     here: bool = False
 
     @property
     def sha256(self) -> str:
-        """The checksum of the files that our figures were measured on."""
+        """The ``checksum_of`` the files on which the figures of the documentation were
+        measured."""
         return CHECKSUMS[self.name]
 
     @property
@@ -149,9 +144,7 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        entry = asdict(self)
-        del entry["loader"]
-        return {**entry, "sha256": self.sha256, "load": self.load_call}
+        return {**asdict(self), "sha256": self.sha256, "load": self.load_call}
 
 
 def available() -> list[Entry]:
@@ -163,9 +156,7 @@ def available() -> list[Entry]:
     ['bodyfat', 'brown_tagged', 'enwiki_text8style']
     """
     folder = data_folder()
-    return [
-        Entry(**{**vars(entry), "here": is_here(entry, folder)}) for entry in CATALOG.values()
-    ]
+    return [replace(entry, here=is_here(entry, folder)) for entry in CATALOG.values()]
 
 
 def load(name: str, *, part: str | None = None) -> Dataset:
@@ -219,7 +210,7 @@ def load(name: str, *, part: str | None = None) -> Dataset:
         )
     from tacit.datasets import loaders
 
-    read = getattr(loaders, entry.loader)
+    read = getattr(loaders, name)
     chosen = part or (entry.parts[0] if entry.parts else "")
     full = f"{name} ({chosen})" if chosen else name
     about = f"{entry.about} From {entry.origin}."
@@ -239,19 +230,19 @@ def checksum_of(folder: Path) -> str:
     '72f9b5446261da7c'
     """
     files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
-    whole = hashlib.sha256()
+    combined = hashlib.sha256()
     for name in sorted(files):
         if not files[name].name.upper().startswith("README"):
             with open(files[name], "rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            whole.update(f"{digest}  {name}\n".encode())
-    return whole.hexdigest()
+            combined.update(f"{digest}  {name}\n".encode())
+    return combined.hexdigest()
 
 
 def data_folder() -> Path | None:
     """The folder that TACIT_DATA names, or None."""
-    given = os.environ.get(VARIABLE)
-    return Path(given) if given else None
+    path = os.environ.get(VARIABLE)
+    return Path(path) if path else None
 
 
 def is_here(entry: Entry, folder: Path | None) -> bool:
@@ -263,25 +254,22 @@ NLTK = "NLTK's data collection (nltk/nltk_data)"
 ENTRIES = (
     Entry("bodyfat", "252 men: percentage of body fat, age, weight, height and ten girths.",
         "StatLib (A. Garth Fisher), as in the R package faraway",
-        "Not checked; the R package is GPL.", ("bodyfat.csv",), "bodyfat"),
+        "Not checked; the R package is GPL.", ("bodyfat.csv",)),
     Entry("brown_tagged",
         "The Brown corpus: 500 texts of 15 kinds, every word with its part of speech.", NLTK,
-        "Not checked; research use.", ("brown.jsonl.gz",), "brown_tagged"),
+        "Not checked; research use.", ("brown.jsonl.gz",)),
     Entry("enwiki_text8style",
         "5,601 Wikipedia articles in lower case letters and spaces; or a start of text8.",
         "English Wikipedia, by WikiExtractor", "CC BY-SA 3.0.",
-        ("enwiki.txt.gz", "text8_prefix.txt.gz"), "enwiki",
-        ("enwiki", "text8_prefix")),
+        ("enwiki.txt.gz", "text8_prefix.txt.gz"), ("enwiki", "text8_prefix")),
     Entry("federalist", "The 85 Federalist Papers, 12 of disputed and 3 of joint authorship.",
-        "Project Gutenberg 1404", "Public domain.", ("federalist.csv.gz",),
-        "federalist"),
+        "Project Gutenberg 1404", "Public domain.", ("federalist.csv.gz",)),
     Entry("langid", "27,141 sentences in 28 languages.",
         "the test data of lingua (pemistahl/lingua-py)",
         "Apache-2.0; origin of the sentences not checked.", ("sentences.jsonl.gz",),
-        "langid", ("all", "train", "test")),
-    Entry("mnist", "70,000 handwritten digits, 28 x 28 gray values.",
-        "LeCun, Cortes and Burges", "Not checked.", ("mnist.npz",), "mnist",
         ("all", "train", "test")),
+    Entry("mnist", "70,000 handwritten digits, 28 x 28 gray values.",
+        "LeCun, Cortes and Burges", "Not checked.", ("mnist.npz",), ("all", "train", "test")),
     Entry("movie_reviews",
         "2,000 film reviews, for or against; or 10,662 sentences of reviews; or 10,000 "
         "sentences, objective or subjective. With lists of good and bad words.",
@@ -289,53 +277,52 @@ ENTRIES = (
         "Sentences and word lists CC BY 4.0; reviews with the authors' permission.",
         ("movie_reviews.jsonl.gz", "rt_polarity.jsonl.gz", "subjectivity.jsonl.gz",
         "opinion_lexicon_positive.txt", "opinion_lexicon_negative.txt"),
-        "movie_reviews", ("reviews", "sentences", "subjectivity")),
+        ("reviews", "sentences", "subjectivity")),
     Entry("movielens_100k", "100,000 ratings of 1,682 films by 943 people.",
         "GroupLens, University of Minnesota",
         "Research use; not to be redistributed without permission.",
-        ("u.data.gz", "u.item.gz", "u.user", "u.genre"), "movielens"),
+        ("u.data.gz", "u.item.gz", "u.user", "u.genre")),
     Entry("names", "7,944 first names, male and female.", f"Mark Kantrowitz, by {NLTK}",
-        "Free, with the original README.", ("male.txt", "female.txt"), "names"),
+        "Free, with the original README.", ("male.txt", "female.txt")),
     Entry("newsgroups", "18,846 posts in 20 newsgroups, with headers, split by date.",
         "20 Newsgroups, the version called bydate",
         "None stated: public posts, long used for research.",
-        ("train.jsonl.gz", "test.jsonl.gz"), "newsgroups", ("all", "train", "test")),
+        ("train.jsonl.gz", "test.jsonl.gz"), ("all", "train", "test")),
     Entry("olivetti", "400 faces of 40 people, 64 x 64 gray values.",
         "AT&T Laboratories Cambridge, in Sam Roweis' file", "Not stated; credit asked for.",
-        ("olivetti.npz",), "olivetti"),
+        ("olivetti.npz",)),
     Entry("oz",
         "30 books by L. Frank Baum and Ruth Plumly Thompson, 28 of them of the land of Oz.",
         "Project Gutenberg, by ContextLab/llm-stylometry",
-        "Public domain in the USA, not checked book by book.", ("index.csv",), "oz"),
+        "Public domain in the USA, not checked book by book.", ("index.csv",)),
     Entry("ptb", "Sentences of the Penn Treebank, 10,000 words and <unk>, for language models.",
         "Marcus et al., in Mikolov's preparation",
         "The Treebank is the LDC's; not to be republished.",
-        ("ptb.train.txt.gz", "ptb.valid.txt.gz", "ptb.test.txt.gz"), "ptb",
+        ("ptb.train.txt.gz", "ptb.valid.txt.gz", "ptb.test.txt.gz"),
         ("train", "valid", "test")),
     Entry("senseval",
         "15,225 sentences with hard, interest, line or serve, and its sense in each.",
         f"Leacock et al., Bruce and Wiebe, by {NLTK}", "Distributed with permission.",
         ("hard.jsonl.gz", "interest.jsonl.gz", "line.jsonl.gz", "serve.jsonl.gz"),
-        "senseval", ("line", "hard", "interest", "serve")),
+        ("line", "hard", "interest", "serve")),
     Entry("shakespeare", "The works of Shakespeare, one by one; or a megabyte of speeches.",
         "martin-gorner/tensorflow-rnn-shakespeare; karpathy/char-rnn", "Public domain.",
-        ("works", "tinyshakespeare.txt.gz"), "shakespeare", ("works", "tiny")),
+        ("works", "tinyshakespeare.txt.gz"), ("works", "tiny")),
     Entry("sms_spam", "5,574 text messages, 747 of them spam.",
         "Almeida and Gomez Hidalgo, UCI repository", "Not checked.",
-        ("SMSSpamCollection.tsv.gz",), "sms_spam"),
+        ("SMSSpamCollection.tsv.gz",)),
     Entry("spelling",
         "Misspellings and what was meant, four collections; and text to learn words from.",
         "Peter Norvig's essay; Roger Mitton's files",
         "Birkbeck CC BY-NC-SA 3.0, the rest not stated. Research use.", ("norvig_testset1.csv",
         "norvig_testset2.csv", "birkbeck.csv.gz", "aspell.csv", "big.txt.gz"),
-        "spelling",
         ("norvig_testset1", "norvig_testset2", "birkbeck", "aspell", "big")),
     Entry("word_similarity",
         "Pairs of words with how alike people find them, and 19,544 analogies.",
         "WordSim-353, SimLex-999, Rubenstein and Goodenough, Miller and Charles, Mikolov",
         "Not stated; used for research.",
         ("wordsim353.tsv", "simlex999.txt", "EN-RG-65.txt", "EN-MC-30.txt",
-        "questions-words.txt"), "word_similarity",
+        "questions-words.txt"),
         ("wordsim353", "simlex999", "rg65", "mc30", "analogies")),
 )  # fmt: skip
 CATALOG = {entry.name: entry for entry in ENTRIES}

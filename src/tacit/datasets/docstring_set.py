@@ -61,8 +61,8 @@ def docstrings(
 
     Examples
     --------
-    >>> found = docstrings(["tacit"], limit=50)
-    >>> len(found), found.metadata["package"][0]
+    >>> data = docstrings(["tacit"], limit=50)
+    >>> len(data), data.metadata["package"][0]
     (50, 'tacit')
     """
     import numpy as np
@@ -81,13 +81,13 @@ def docstrings(
             f"docstrings: {what}. Name installed packages, as when importing them."
         )
     left_out: Counter[str] = Counter(short=0, repeated=0, same_id=0, unreadable=0)
-    kept = []
+    selected = []
     texts: set[str] = set()
     ids: set[str] = set()
     for name in names:
-        found, unreadable = read_package(name)
+        candidates, unreadable = read_package(name)
         left_out["unreadable"] += unreadable
-        for each in found:
+        for each in candidates:
             if len(each.text.split()) < min_words:
                 left_out["short"] += 1
             elif each.id in ids:
@@ -95,27 +95,27 @@ def docstrings(
             elif each.text in texts:
                 left_out["repeated"] += 1
             else:
-                kept.append((name, each))
+                selected.append((name, each))
                 ids.add(each.id)
                 texts.add(each.text)
-    total = len(kept)
+    total = len(selected)
     if limit is not None and limit < total:
-        kept = [kept[i * total // limit] for i in range(limit)]
-    if not kept:
+        selected = [selected[i * total // limit] for i in range(limit)]
+    if not selected:
         raise ValueError(
             f"docstrings found none in {', '.join(names)} ({dict(left_out)}). Lower min_words."
         )
     places = {name: i for i, name in enumerate(names)}
     return Dataset(
         "docstrings",
-        [each.text for _, each in kept],
-        target=np.array([places[name] for name, _ in kept], np.int64),
+        [each.text for _, each in selected],
+        target=np.array([places[name] for name, _ in selected], np.int64),
         target_names=names,
         metadata={
-            "id": [each.id for _, each in kept],
-            "package": [name for name, _ in kept],
-            "module": [each.module for _, each in kept],
-            "kind": [each.kind for _, each in kept],
+            "id": [each.id for _, each in selected],
+            "package": [name for name, _ in selected],
+            "module": [each.module for _, each in selected],
+            "kind": [each.kind for _, each in selected],
         },
         extra={
             "found": total,
@@ -156,7 +156,7 @@ def read_package(package: str) -> tuple[tuple[Docstring, ...], int]:
     """The docstrings of a package, and how many files could not be read."""
     root = folder_of(package)
     assert root is not None  # the caller checked
-    found: list[Docstring] = []
+    documented: list[Docstring] = []
     unreadable = 0
     for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).parts):
         parts = path.relative_to(root).parts
@@ -173,13 +173,13 @@ def read_package(package: str) -> tuple[tuple[Docstring, ...], int]:
             [package, *parts[:-1], *([] if path.stem == "__init__" else [path.stem])]
         )
         if text := ast.get_docstring(tree):
-            found.append(Docstring(module, module, "module", text))
-        found.extend(walk(tree.body, module, module, inside=False))
-    return tuple(found), unreadable
+            documented.append(Docstring(module, module, "module", text))
+        documented.extend(public_docstrings(tree.body, module, module, in_class=False))
+    return tuple(documented), unreadable
 
 
-def walk(
-    body: Sequence[ast.stmt], module: str, prefix: str, *, inside: bool
+def public_docstrings(
+    body: Sequence[ast.stmt], module: str, prefix: str, *, in_class: bool
 ) -> Iterator[Docstring]:
     """The docstrings of public classes, functions and methods, in order."""
     for node in body:
@@ -187,14 +187,14 @@ def walk(
             parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
             parts += [handler.body for handler in getattr(node, "handlers", [])]
             for part in parts:
-                yield from walk(part, module, prefix, inside=inside)
+                yield from public_docstrings(part, module, prefix, in_class=in_class)
         if not isinstance(node, KINDS) or node.name.startswith("_"):
             continue
         name = f"{prefix}.{node.name}"
         is_class = isinstance(node, ast.ClassDef)
         text = ast.get_docstring(node)
         if text:
-            kind = "class" if is_class else "method" if inside else "function"
+            kind = "class" if is_class else "method" if in_class else "function"
             yield Docstring(name, module, kind, text)
         if is_class:
-            yield from walk(node.body, module, name, inside=True)
+            yield from public_docstrings(node.body, module, name, in_class=True)

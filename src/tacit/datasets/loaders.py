@@ -1,5 +1,5 @@
-"""Loaders of the data sets. Each takes the folder of a set and the part wanted, and returns the
-fields of a ``Dataset``. Files are plain or compressed; errors name the file and row."""
+"""Loaders of the data sets, each with the name of its set. A loader takes the folder of the set
+and a part, and returns the fields of a ``Dataset``. Errors name the file and row."""
 
 import csv
 import gzip
@@ -16,9 +16,9 @@ import numpy as np
 from tacit.core.errors import DataError
 
 __all__ = [
-    "bodyfat", "brown_tagged", "enwiki", "federalist", "langid", "mnist", "movie_reviews",
-    "movielens", "names", "newsgroups", "olivetti", "oz", "ptb", "senseval", "shakespeare",
-    "sms_spam", "spelling", "word_similarity",
+    "bodyfat", "brown_tagged", "enwiki_text8style", "federalist", "langid", "mnist",
+    "movie_reviews", "movielens_100k", "names", "newsgroups", "olivetti", "oz", "ptb",
+    "senseval", "shakespeare", "sms_spam", "spelling", "word_similarity",
 ]  # fmt: skip
 
 Fields = dict[str, Any]
@@ -51,7 +51,7 @@ def brown_tagged(folder: Path, part: str) -> Fields:
     return labeled(records, "category", "id", "sents")
 
 
-def enwiki(folder: Path, part: str) -> Fields:
+def enwiki_text8style(folder: Path, part: str) -> Fields:
     """One article a line; the start of text8 is one document."""
     return {"documents": read_lines(folder / f"{part}.txt.gz")}
 
@@ -85,17 +85,17 @@ def movie_reviews(folder: Path, part: str) -> Fields:
 
 def names(folder: Path, part: str) -> Fields:
     """One name a line."""
-    lists = {sex: read_lines(folder / f"{sex}.txt") for sex in ("female", "male")}
-    labels = [sex for sex, found in lists.items() for _ in found]
-    return {"documents": [n for found in lists.values() for n in found], **classes(labels)}
+    female, male = (read_lines(folder / f"{sex}.txt") for sex in ("female", "male"))
+    labels = ["female"] * len(female) + ["male"] * len(male)
+    return {"documents": female + male, **classes(labels)}
 
 
 def newsgroups(folder: Path, part: str) -> Fields:
     """id, label, split, text: whole posts, with headers, quotes and signatures."""
     fields = ("id", "label", "split", "text")
     files = ("train", "test") if part == "all" else (part,)
-    found = (read_jsonl(folder / f"{file}.jsonl.gz", *fields) for file in files)
-    return labeled([record for part in found for record in part], "label", "id", "split")
+    records = [r for f in files for r in read_jsonl(folder / f"{f}.jsonl.gz", *fields)]
+    return labeled(records, "label", "id", "split")
 
 
 def oz(folder: Path, part: str) -> Fields:
@@ -192,7 +192,7 @@ def mnist(folder: Path, part: str) -> Fields:
     }
 
 
-def movielens(folder: Path, part: str) -> Fields:
+def movielens_100k(folder: Path, part: str) -> Fields:
     """Rows of user and film, the target is the rating from 1 to 5; films and users, whose
     numbers begin at 1, are extra."""
     rows = table(folder / "u.data.gz", "\t", 4)
@@ -311,7 +311,7 @@ def opened(path: Path) -> Iterator[TextIO]:
 
 
 def read_text(path: Path) -> str:
-    """The whole file; line ends become newlines."""
+    """The content of a file; line ends become newlines."""
     with opened(path) as stream:
         return stream.read().replace("\r\n", "\n")
 

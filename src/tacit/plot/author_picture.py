@@ -1,6 +1,6 @@
-"""Texts and their authors: a map of blocks of words by the two directions in which their style
-differs most, with the words that point the way; and the distance of every part of a text from
-every author, along the text.
+"""Texts and their authors: a map of blocks of words on the first two principal directions of
+their style, with the words that point there; and the distance of the windows of a text from
+every author.
 """
 
 from collections.abc import Sequence
@@ -33,15 +33,10 @@ NEAR = 0.05  # words closer than this, relative to the picture, would overlap
 
 
 def author_map(
-    model: "Authorship",
-    texts: Any = None,
-    *,
-    names: Sequence[str] | None = None,
-    words: int = 8,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    model: "Authorship", texts: Any = None, *, names: Sequence[str] | None = None,
+    words: int = 8, palette: Sequence[str] = PALETTE, title: str | None = None,
     ax: "Axes | None" = None,
-) -> "Axes":
+) -> "Axes":  # fmt: skip
     """Draw the blocks of known texts in the colors of their authors, and others on top.
 
     Parameters
@@ -68,18 +63,16 @@ def author_map(
     known = model.map()
     codes = model.text_authors_[known.texts]
     authors = [str(author) for author in model.classes_]
-    shown = [known.points]
+    points, markers = known.points, []
     ax = axes_or_new(ax, 7.5, 5.5)
     draw_dots(ax, known.points, codes, len(authors), palette)
-    marks: list[Any] = []
     if texts is not None:
-        others = model.map(texts)
-        shown.append(others.points)
-        number = int(others.texts.max()) + 1
-        called = [str(name) for name in (range(number) if names is None else names)]
-        marks = draw_unknown(ax, others.points, others.texts, called)
-    write_words(ax, model.words_, known.axes, np.concatenate(shown), words)
-    legend_beside(ax, authors, np.bincount(codes, minlength=len(authors)), palette, marks)
+        unknown = model.map(texts)
+        points = np.concatenate([points, unknown.points])
+        titles = range(int(unknown.texts.max()) + 1) if names is None else names
+        markers = draw_unknown(ax, unknown.points, unknown.texts, [*map(str, titles)])
+    write_words(ax, model.words_, known.axes, points, words)
+    legend_beside(ax, authors, np.bincount(codes, minlength=len(authors)), palette, markers)
     block = "whole texts" if model.block is None else f"blocks of {model.block:,} words"
     note = f"{block}, {len(model.words_)} words; {known.explained:.0%} of the variance shown"
     across = "first principal direction of the function words"
@@ -89,18 +82,18 @@ def author_map(
 def draw_unknown(
     ax: "Axes", points: np.ndarray, texts: np.ndarray, names: Sequence[str]
 ) -> list[Any]:
-    """Blocks of texts of unknown author; marks for the legend.
+    """Draw the blocks of texts of unknown author; return artists for the legend.
 
-    A few texts have a marker each; the names of more are written beside them.
+    Up to four texts have a marker each; the names of more are written next to their blocks.
     """
     few = len(names) <= len(UNKNOWN)
     groups = [texts == i for i in range(len(names))] if few else [texts >= 0]
-    marks = []
-    for i, own in enumerate(groups):
-        label = f"{names[i] if few else 'unknown'}: {int(own.sum()):,}"
-        marks.append(
+    artists = []
+    for i, group in enumerate(groups):
+        label = f"{names[i] if few else 'unknown'}: {int(group.sum()):,}"
+        artists.append(
             ax.scatter(
-                points[own, 0], points[own, 1], s=110, c="black", marker=UNKNOWN[i],
+                points[group, 0], points[group, 1], s=110, c="black", marker=UNKNOWN[i],
                 linewidths=0.6, edgecolors="white", zorder=4, label=label,
             )
         )  # fmt: skip
@@ -110,22 +103,21 @@ def draw_unknown(
                 name, points[texts == i].mean(axis=0), (5, 4), textcoords="offset points",
                 fontsize=7.5, zorder=5, parse_math=False,
             )  # fmt: skip
-    return marks
+    return artists
 
 
 def write_words(
     ax: "Axes", words: Sequence[str], axes: np.ndarray, points: np.ndarray, top: int
 ) -> None:
-    """The words with the largest coefficients of either direction, on rays from the center."""
-    strength = np.abs(axes)
-    order = np.argsort(-strength, axis=1, kind="stable")
-    turns = list(dict.fromkeys(order.T.ravel().tolist()))  # of one direction, of the other
+    """Write the words with the largest coefficients of either direction, in turn, on rays from
+    the center."""
+    order = np.argsort(-np.abs(axes), axis=1, kind="stable")
     lengths = np.hypot(axes[0], axes[1])
     if lengths.max() == 0:
         return
     scale = REACH * float(np.hypot(points[:, 0], points[:, 1]).max()) / lengths.max()
     placed: list[np.ndarray] = []
-    for j in turns:
+    for j in dict.fromkeys(order.T.ravel().tolist()):
         at = scale * axes[:, j]
         if len(placed) == top:
             break
@@ -140,12 +132,9 @@ def write_words(
 
 
 def rolling_attribution(
-    rolled: "Rolling",
-    *,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    rolled: "Rolling", *, palette: Sequence[str] = PALETTE, title: str | None = None,
     ax: "Axes | None" = None,
-) -> "Axes":
+) -> "Axes":  # fmt: skip
     """Draw the distances of the windows of a text; the lowest line is the author.
 
     Parameters

@@ -22,6 +22,7 @@ PALETTE = (
 NEUTRAL = "#4D4D4D"  # without a cluster
 FAINT = "#DDDDDD"  # grids and frames
 MARKERS = "os^Dv"  # the shape changes where the colors begin again
+MOST_IN_LEGEND = 12
 
 
 def darker(color: str) -> str:
@@ -36,14 +37,14 @@ def darker(color: str) -> str:
 
 
 def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """These axes, or without any new ones in a figure of this size in inches."""
+    """``ax``, or new axes in a figure of this size in inches."""
     if ax is not None:
         return ax
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def new_grid(n: int, columns: int, *, panel: tuple[float, float]) -> "np.ndarray":
-    """n axes in rows of ``columns``, with common scales; places left over stay empty."""
+    """n axes in rows of ``columns``, with common scales."""
     rows = -(-n // columns)
     size = (columns * panel[0], rows * panel[1])
     _, axes = pyplot().subplots(
@@ -67,7 +68,7 @@ def pyplot() -> Any:
 
 
 def quiet_frame(ax: "Axes", *, spines: Sequence[str] = ("left", "bottom")) -> None:
-    """Grey scales that do not compete with the data."""
+    """Make spines and ticks gray, so that they do not compete with the data."""
     for name, spine in ax.spines.items():
         spine.set_visible(name in spines)
         spine.set_color(FAINT)
@@ -89,17 +90,10 @@ def title_and_note(ax: "Axes", title: str | None, note: str = "") -> None:
 
 
 def finish(
-    ax: "Axes",
-    title: str | None,
-    note: str = "",
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    grid: Literal["x", "y", "both"] | None = None,
-    spines: Sequence[str] = ("left", "bottom"),
-) -> "Axes":
-    """The frame of a finished picture: names of the axes, a grid of "x", "y" or "both", title
-    and note. Names are text, never formulas."""
+    ax: "Axes", title: str | None, note: str = "", *, xlabel: str = "", ylabel: str = "",
+    grid: Literal["x", "y", "both"] | None = None, spines: Sequence[str] = ("left", "bottom"),
+) -> "Axes":  # fmt: skip
+    """Add the labels of the axes, the grid, title and note. Text is never read as a formula."""
     ax.set_xlabel(xlabel, parse_math=False)
     ax.set_ylabel(ylabel, parse_math=False)
     if grid is not None:
@@ -109,14 +103,14 @@ def finish(
     return ax
 
 
-def check_names(names: Sequence[Any] | None, known: Any, name: str, of: str) -> list[str]:
-    """Names as text, one for each that is known; those that are known otherwise."""
-    called = [str(each) for each in (known if names is None else names)]
-    if len(called) != len(known):
+def check_names(names: Sequence[Any] | None, default: Any, name: str, of: str) -> list[str]:
+    """``names`` as text, or ``default``; an error if their numbers differ."""
+    texts = [str(each) for each in (default if names is None else names)]
+    if len(texts) != len(default):
         raise ValueError(
-            f"{name} needs {len(known)} names, one per {of}, but got {len(called)}."
+            f"{name} needs {len(default)} names, one per {of}, but got {len(texts)}."
         )
-    return called
+    return texts
 
 
 def cluster_colors(k: int, palette: Sequence[str]) -> list[str]:
@@ -127,7 +121,7 @@ def cluster_colors(k: int, palette: Sequence[str]) -> list[str]:
     """
     from matplotlib.colors import to_hex
 
-    colors = [to_hex(color) for color in palette] or [to_hex(color) for color in PALETTE]
+    colors = [to_hex(color) for color in (palette if len(palette) else PALETTE)]
     return [colors[j % len(colors)] for j in range(k)]
 
 
@@ -136,29 +130,24 @@ def marker_of(cluster: int, palette: Sequence[str]) -> str:
 
 
 def draw_dots(
-    ax: "Axes",
-    points: np.ndarray,
-    codes: np.ndarray,
-    k: int,
-    palette: Sequence[str],
-    *,
-    room: float = 1.0,
-) -> None:
-    """Rows as dots in the color of their cluster, smaller where there are many. ``room`` is
-    the size of the picture relative to the usual."""
+    ax: "Axes", points: np.ndarray, codes: np.ndarray, k: int, palette: Sequence[str], *,
+    scale: float = 1.0,
+) -> None:  # fmt: skip
+    """Draw rows as dots in the color of their cluster, smaller where there are many. ``scale``
+    is the relative area of a dot."""
     colors = cluster_colors(k, palette)
-    size = float(np.clip(room * 9000 / max(1, len(points)), 5.0, 30.0))
+    size = float(np.clip(scale * 9000 / max(1, len(points)), 5.0, 30.0))
     for j in range(k):
-        own = points[codes == j]
+        members = points[codes == j]
         ax.scatter(
-            own[:, 0], own[:, 1], s=size, c=colors[j], marker=marker_of(j, palette),
+            members[:, 0], members[:, 1], s=size, c=colors[j], marker=marker_of(j, palette),
             alpha=0.85 if len(points) < 2000 else 0.55, linewidths=0.4 if size > 12 else 0.0,
             edgecolors="white", zorder=2,
         )  # fmt: skip
 
 
 def write_name(ax: "Axes", at: np.ndarray, name: str, color: str) -> None:
-    """A short name on top of everything, with a halo so that it can be read there."""
+    """Write a short name on top of everything, with a halo that keeps it legible."""
     from matplotlib.patheffects import withStroke
 
     ax.text(
@@ -169,7 +158,7 @@ def write_name(ax: "Axes", at: np.ndarray, name: str, color: str) -> None:
 
 
 def in_words(names: np.ndarray) -> list[str]:
-    """Labels as a legend calls them: numbers are those of clusters.
+    """Labels as text for a legend; a number becomes "cluster 0".
 
     >>> in_words(np.array([0, 1])), in_words(np.array(["red"]))
     (['cluster 0', 'cluster 1'], ['red'])
@@ -178,19 +167,14 @@ def in_words(names: np.ndarray) -> list[str]:
 
 
 def legend_beside(
-    ax: "Axes",
-    names: Sequence[str],
-    counts: np.ndarray,
-    palette: Sequence[str],
+    ax: "Axes", names: Sequence[str], counts: np.ndarray, palette: Sequence[str],
     more: Sequence[Any] = (),
-) -> None:
-    """Which color is which cluster, right of the axes; nothing where there are too many.
-
-    ``more`` are artists with labels of their own, below the clusters.
-    """
+) -> None:  # fmt: skip
+    """Draw a legend of clusters and ``more`` labeled artists right of the axes, unless there
+    are too many clusters."""
     from matplotlib.lines import Line2D
 
-    if len(names) > 12:  # clusters in a legend at most
+    if len(names) > MOST_IN_LEGEND:
         return
     colors = cluster_colors(len(names), palette)
     marks = [

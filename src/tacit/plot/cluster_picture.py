@@ -1,4 +1,4 @@
-"""A clustering: how k-means converges, and how well every row fits its cluster.
+"""A clustering: the iterations of k-means, and the silhouette of every row.
 
 In every panel of ``kmeans_steps`` rows have the color of their nearest center, and a line shows
 how each center moved since the iteration before.
@@ -42,15 +42,10 @@ MOST_BARS = 2000  # of a cluster in the silhouette; of more rows, evenly spaced 
 
 
 def kmeans_steps(
-    X: Any,
-    model: Any = 3,
-    *,
-    random_state: Any = None,
-    max_panels: int = 8,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    X: Any, model: Any = 3, *, random_state: Any = None, max_panels: int = 8,
+    palette: Sequence[str] = PALETTE, title: str | None = None,
     axes: "Sequence[Axes] | None" = None,
-) -> "np.ndarray":
+) -> "np.ndarray":  # fmt: skip
     """Draw how the centers of k-means move, one panel for every iteration.
 
     Parameters
@@ -58,8 +53,8 @@ def kmeans_steps(
     X : array or sparse matrix of shape (n, d)
         Rows. Of more than two columns, the first two principal directions are drawn.
     model : int or KMeans
-        How many clusters, or a ``tacit.cluster.KMeans`` with the settings wanted; it is not
-        changed. One start is made.
+        How many clusters, or a ``tacit.cluster.KMeans`` with its settings; it is not changed.
+        One start is made.
     random_state : int, RandomState or None
         Seed of the first centers, where ``model`` is a number.
     max_panels : int; where there are more iterations, the first ones and the last are drawn
@@ -92,9 +87,9 @@ def kmeans_steps(
     plane = plane_of(rows)
     points = plane.project(rows)
     places = [plane.project(centers) for centers, _ in iterations]
-    for each in places:
-        if rows.shape[1] == 1:
-            each[:, 1] = 0.0  # centers of a single column sit in the middle of the strip
+    if rows.shape[1] == 1:
+        for projected in places:
+            projected[:, 1] = 0.0  # centers of a single column sit in the middle of the strip
     limits = limits_of(np.vstack([points, *places]))
     for ax, i in zip(grid, shown, strict=True):
         centers, loss = iterations[i]
@@ -111,15 +106,15 @@ def kmeans_steps(
 
 
 def record_iterations(rows: Any, model: Any, random_state: Any) -> list[tuple]:
-    """Run k-means: the centers after 0, 1, 2, ... updates, and the loss there."""
+    """The centers and the loss of k-means after 0, 1, 2, ... updates."""
     from sklearn.base import clone
 
     from tacit.cluster.kmeans import KMeans
 
     if isinstance(model, KMeans):
-        chosen = clone(model)
+        kmeans = clone(model)
     elif isinstance(model, int | np.integer) and not isinstance(model, bool):
-        chosen = KMeans(int(model), random_state=random_state)
+        kmeans = KMeans(int(model), random_state=random_state)
     else:
         raise TypeError(
             "kmeans_steps needs a number of clusters or a tacit.cluster.KMeans, not a "
@@ -130,7 +125,7 @@ def record_iterations(rows: Any, model: Any, random_state: Any) -> list[tuple]:
     def record(step: "Step") -> None:
         iterations.append((step.params.centers.copy(), float(step.losses[-1])))
 
-    chosen.set_params(n_init=1, callbacks=[record]).fit(rows)
+    kmeans.set_params(n_init=1, callbacks=[record]).fit(rows)
     return iterations
 
 
@@ -144,20 +139,15 @@ def choose_panels(n: int, most: int) -> list[int]:
 
 
 def draw_iteration(
-    ax: "Axes",
-    plane: Plane,
-    points: np.ndarray,
-    codes: np.ndarray,
-    path: list[np.ndarray],
-    limits: Any,
-    palette: Sequence[str],
-) -> None:
-    """One panel; ``path`` is where the centers are, and before that where they were."""
+    ax: "Axes", plane: Plane, points: np.ndarray, codes: np.ndarray, path: list[np.ndarray],
+    limits: Any, palette: Sequence[str],
+) -> None:  # fmt: skip
+    """Draw one panel; ``path`` holds the previous centers, if any, and the current ones."""
     centers = path[-1]
     k = len(centers)
     colors = cluster_colors(k, palette)
     paint_regions(ax, lambda at: plane.nearest(at, centers), limits, colors)
-    draw_dots(ax, points, codes, k, palette, room=0.4)
+    draw_dots(ax, points, codes, k, palette, scale=0.4)
     for j in range(k):
         tint = darker(colors[j])
         if len(path) > 1:
@@ -177,16 +167,10 @@ def draw_iteration(
 
 
 def silhouette(
-    X: Any,
-    labels: Any,
-    *,
-    metric: Any = "euclidean",
-    values: Any = None,
-    names: Sequence[str] | None = None,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    X: Any, labels: Any, *, metric: Any = "euclidean", values: Any = None,
+    names: Sequence[str] | None = None, palette: Sequence[str] = PALETTE,
+    title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw the silhouette of every row, cluster by cluster, the best rows first.
 
     Wide, full shapes are well separated clusters; rows below zero are nearer to another
@@ -215,7 +199,7 @@ def silhouette(
     values = np.asarray(values, np.float64)
     codes = codes_of(labels, name="silhouette", rows=len(values))
     k = len(codes.names)
-    called = check_names(names, codes.names, "silhouette", "cluster")
+    texts = check_names(names, codes.names, "silhouette", "cluster")
     if not (np.abs(values) <= 1).all():
         raise ValueError("silhouette(values=...) must lie between -1 and 1.")
     ax = axes_or_new(ax, 6.5, float(np.clip(1.5 + 0.5 * k, 3.5, 10.0)))
@@ -223,13 +207,13 @@ def silhouette(
     middle, start = [], 0.0
     colors = cluster_colors(k, palette)
     for j in range(k):
-        own = np.sort(values[codes.codes == j])[::-1]
-        height = len(own)
-        picked = own[np.linspace(0, height - 1, min(height, MOST_BARS)).round().astype(int)]
+        members = np.sort(values[codes.codes == j])[::-1]
+        height = len(members)
+        picked = members[np.linspace(0, height - 1, min(height, MOST_BARS)).round().astype(int)]
         edges = start + np.linspace(0, height, len(picked) + 1)
         ax.stairs(picked, edges, orientation="horizontal", fill=True, color=colors[j], lw=0)
         middle.append(start + height / 2)
-        mean = float(own.mean())
+        mean = float(members.mean())
         ax.plot([mean, mean], [start, start + height], color="white", lw=1.2, alpha=0.9)
         start += height + gap
     total = float(values.mean())
@@ -240,32 +224,27 @@ def silhouette(
     below = float(np.mean(values < 0))
     note = f"mean {total:.2f} (dashed); {below:.1%} of the rows below 0"
     finish(ax, title, note, xlabel="silhouette", grid="x", spines=("bottom",))
-    write_clusters(ax, middle, called, codes.counts, values, codes.codes, colors)
+    means = np.bincount(codes.codes, values) / codes.counts
+    write_clusters(ax, middle, texts, codes.counts, means, colors)
     return ax
 
 
 def write_clusters(
-    ax: "Axes",
-    middle: list[float],
-    called: list[str],
-    counts: np.ndarray,
-    values: np.ndarray,
-    codes: np.ndarray,
+    ax: "Axes", middle: list[float], names: list[str], counts: np.ndarray, means: np.ndarray,
     colors: list[str],
-) -> None:
-    """Names left of the clusters, sizes and means right of them."""
-    means = np.bincount(codes, values) / counts
+) -> None:  # fmt: skip
+    """Write names and sizes left of the clusters, means right of them, where there is room."""
+    if len(middle) > 40:
+        ax.set_yticks([])
+        return
     box = ax.get_window_extent()
     slot = float(box.height) * 72 / ax.figure.dpi * float(counts.min() / counts.sum())
-    ax.set_yticks(middle if len(middle) <= 40 else [])
-    if len(middle) > 40:
-        return
     crowded = slot < 9 and len(middle) > 12
     texts = [
         name if crowded else f"{name}: {int(count):,}"
-        for name, count in zip(called, counts, strict=True)
+        for name, count in zip(names, counts, strict=True)
     ]
-    ax.set_yticklabels(texts, parse_math=False)
+    ax.set_yticks(middle, texts, parse_math=False)
     ax.tick_params(axis="y", length=0)
     for j, label in enumerate(ax.get_yticklabels()):
         label.set_color(darker(colors[j]))

@@ -1,13 +1,12 @@
-"""Curves: what is left unexplained, errors by rank, losses by pass and by margin.
+"""Curves: the scree plot, errors by rank, losses by pass and by margin.
 
-The scree plot shows what remains with one more cluster or direction. It falls fast while these
-explain structure, and is flat once they explain noise. The knee, where it lies farthest below
-the straight line between its ends, is a first estimate of how many there are.
+The scree plot shows the inertia for each number of clusters, or the variance of each
+direction. It falls fast while these explain structure, and is flat once they explain noise. The
+knee, where it lies farthest below the line between its ends, is an estimate of their number.
 
 Losses of linear classifiers are functions of the margin, the score of a row's class less the
-best other score. The zero-one loss is what one wants to minimize and cannot; the others are its
-surrogates: hinge (large margins), logistic (probabilities, in bits, so that all three losses of
-a tie are 1).
+best other score. The zero-one loss cannot be minimized directly; the others are its surrogates:
+hinge (large margins) and logistic (probabilities, in bits, so that every loss of a tie is 1).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,29 +30,20 @@ __all__ = [
 
 
 def scree(
-    values: Any,
-    ks: Any = None,
-    *,
-    knee: int | str | None = "auto",
-    best: int | None = None,
-    null: Any = None,
-    xlabel: str = "clusters",
-    ylabel: str | None = None,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    values: Any, ks: Any = None, *, knee: int | str | None = "auto", best: int | None = None,
+    null: Any = None, xlabel: str = "clusters", ylabel: str | None = None,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw a falling curve and its knee.
 
     Parameters
     ----------
     values : array of m, or a result of ``choose_k``
-        What is left for every number of clusters (inertia), or the variance of every
-        direction. Of a result of ``choose_k``: its inertia, its knee and its choice.
+        The inertia for every number of clusters, or the variance of every direction. Of a
+        result of ``choose_k``: its inertia, its knee and its choice.
     ks : sequence of m, optional
         The numbers that ``values`` belong to, rising; 1, 2, 3, ... otherwise.
-    knee : "auto", int or None
-        Which of ``ks`` to mark; "auto" estimates it; None marks none.
+    knee : "auto", int or None; which of ``ks`` to mark; "auto" estimates it; None marks none
     best : int, optional; another of ``ks`` to mark: the one chosen by other criteria
     null : array of m, optional; the same curve for data without structure, for comparison
     xlabel, ylabel : str, names of the axes
@@ -119,28 +109,22 @@ def as_curve(values: Any, what: str, name: str) -> np.ndarray:
 
 
 def mark_points(
-    ax: "Axes",
-    ks: np.ndarray,
-    values: np.ndarray,
-    knee: int | None,
-    best: int | None,
+    ax: "Axes", ks: np.ndarray, values: np.ndarray, knee: int | None, best: int | None,
     palette: Sequence[str],
-) -> None:
-    """Rings around the knee and the choice, each with its name."""
-    marks = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
-    marked = [k for k in (knee, best) if k is not None]
-    crowded = max(marked, default=0) - min(marked, default=0) < 0.25 * (ks[-1] - ks[0])
-    for i, (k, name) in enumerate(marks.items()):
-        if k is None:
-            continue
+) -> None:  # fmt: skip
+    """Draw labeled rings around the knee and the choice."""
+    texts = {knee: "knee", best: "chosen"} if knee != best else {knee: "knee, chosen"}
+    marks = {k: text for k, text in texts.items() if k is not None}
+    crowded = max(marks, default=0) - min(marks, default=0) < 0.25 * (ks[-1] - ks[0])
+    for k, name in marks.items():
         at = float(values[np.flatnonzero(ks == k)[0]])
-        color = palette[0] if i == 0 else palette[3 % len(palette)]
+        color = palette[0] if k == knee else palette[3 % len(palette)]
         ax.plot(
             k, at, marker="o", markersize=12, markerfacecolor="none", markeredgecolor=color,
             markeredgewidth=1.8, zorder=3,
         )  # fmt: skip
         ax.annotate(
-            f"{name}: {k}", (k, at), (9, 24 if crowded and k < max(marked) else 9),
+            f"{name}: {k}", (k, at), (9, 24 if crowded and k < max(marks) else 9),
             textcoords="offset points", fontsize=10, color=darker(color), zorder=4,
         )  # fmt: skip
 
@@ -149,21 +133,16 @@ def mark_points(
 
 
 def rank_error(
-    errors: Any,
-    *,
-    marks: Sequence[int] = (),
-    ylabel: str = "fraction lost",
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    errors: Any, *, marks: Sequence[int] = (), ylabel: str = "fraction lost",
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw the error at ranks 0, 1, 2, ...
 
     Parameters
     ----------
     errors : array, or dict of arrays by name
-        As ``reconstruction_errors`` of ``PCA`` and ``TruncatedSVD`` gives them; of several,
-        for example of rows seen and not seen by the fit, each gets a line.
+        As returned by ``reconstruction_errors`` of ``PCA`` and ``TruncatedSVD``; several, such
+        as those of training and test rows, are drawn as one line each.
     marks : sequence of int, ranks to mark with their error
     ylabel : str
     palette, title, ax : as for ``dendrogram``
@@ -205,16 +184,10 @@ def rank_error(
 
 
 def rmse_by_rank(
-    ratings: Any,
-    ranks: Sequence[int],
-    make: Callable[[int], Any],
-    *,
-    test: float = 0.2,
-    random_state: Any = 0,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
+    ratings: Any, ranks: Sequence[int], make: Callable[[int], Any], *, test: float = 0.2,
+    random_state: Any = 0, palette: Sequence[str] = PALETTE, title: str | None = None,
     ax: "Axes | None" = None,
-) -> "Axes":
+) -> "Axes":  # fmt: skip
     """Draw the root mean squared error on training and test ratings against the rank.
 
     Parameters
@@ -223,9 +196,9 @@ def rmse_by_rank(
     ranks : sequence of int
     make : function of a rank
         The model to fit, e.g. ``lambda rank: ALS(rank, random_state=0)``.
-    test : float, the part of the ratings that is held out, at random
-    random_state, palette, title, ax
-        As elsewhere.
+    test : float, the fraction of the ratings that is held out, at random
+    random_state : int, RandomState or None
+    palette, title, ax : as for ``dendrogram``
 
     Examples
     --------
@@ -240,16 +213,16 @@ def rmse_by_rank(
     ranks = [int(rank) for rank in ranks]
     if not ranks or min(ranks) < 1:
         raise ValueError(f"rmse_by_rank needs ranks of at least 1, but got {ranks}.")
-    train, held = ratings.split(test, random_state=random_state)
+    train, held_out = ratings.split(test, random_state=random_state)
     errors = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some held-out items may be unknown
         for rank in ranks:
             model = make(rank).fit(train)
-            errors.append((-model.score(train), -model.score(held)))
+            errors.append((-model.score(train), -model.score(held_out)))
     ax = axes_or_new(ax, 6.5, 4.0)
-    for column, (name, color) in enumerate((("training", NEUTRAL), ("test", palette[1]))):
-        values = [each[column] for each in errors]
+    curves = dict(zip(("training", "test"), zip(*errors, strict=True), strict=True))
+    for (name, values), color in zip(curves.items(), (NEUTRAL, palette[1]), strict=True):
         ax.plot(
             ranks, values, color=color, lw=1.8, marker="o", markersize=5,
             markeredgecolor="white", label=name,
@@ -262,18 +235,17 @@ def rmse_by_rank(
         ax.set_xscale("log", base=2)
         ax.set_xticks(ranks, [str(rank) for rank in ranks])
     ax.margins(x=0.12)
-    best = int(np.argmin([each[1] for each in errors]))
-    note = f"lowest test error {errors[best][1]:.4f} at rank {ranks[best]}; {test:.0%} held out"
+    best = int(np.argmin(curves["test"]))
+    lowest = f"lowest test error {curves['test'][best]:.4f} at rank {ranks[best]}"
+    note = f"{lowest}; {test:.0%} held out"
     return finish(ax, title, note, xlabel="rank", ylabel="root mean squared error", grid="y")
 
 
 # --- Losses by pass ---
 
-CURVES = (  # attribute, its name in the legend
-    ("losses_", "loss"),
-    ("validation_errors_", "held-out error"),
-    ("generator_losses_", "generator"),
-)
+CURVES = {  # names in the legend and attributes
+    "loss": "losses_", "held-out error": "validation_errors_", "generator": "generator_losses_",
+}  # fmt: skip
 
 
 def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = None) -> "Axes":
@@ -288,7 +260,7 @@ def loss_curves(model: Any, *, title: str | None = None, ax: "Axes | None" = Non
     """
     curves = model
     if not isinstance(model, dict):
-        curves = {name: list(getattr(model, each, ())) for each, name in CURVES}
+        curves = {name: list(getattr(model, each, ())) for name, each in CURVES.items()}
         curves = {name: values for name, values in curves.items() if values}
         if "generator" in curves:
             curves["discriminator"] = curves.pop("loss")
@@ -315,12 +287,12 @@ def zero_one(margin: Any) -> np.ndarray:
 
 
 def perceptron(margin: Any) -> np.ndarray:
-    """How far on the wrong side: max(0, -margin)."""
+    """max(0, -margin): zero where the decision is right."""
     return np.maximum(0.0, -np.asarray(margin, np.float64))
 
 
 def hinge(margin: Any) -> np.ndarray:
-    """The shortfall from a margin of 1: max(0, 1 - margin)."""
+    """max(0, 1 - margin): zero from a margin of 1 on."""
     return np.maximum(0.0, 1 - np.asarray(margin, np.float64))
 
 
@@ -330,27 +302,20 @@ def squared_hinge(margin: Any) -> np.ndarray:
 
 
 def logistic(margin: Any, *, base: float = 2.0) -> np.ndarray:
-    """log(1 + exp(-margin)), in bits unless another base is given."""
+    """log(1 + exp(-margin)); in bits, for base 2."""
     return np.logaddexp(0.0, -np.asarray(margin, np.float64)) / np.log(base)
 
 
 LOSSES = {
-    "zero-one": zero_one,
-    "perceptron": perceptron,
-    "hinge": hinge,
-    "squared hinge": squared_hinge,
-    "logistic": logistic,
-}
+    "zero-one": zero_one, "perceptron": perceptron, "hinge": hinge,
+    "squared hinge": squared_hinge, "logistic": logistic,
+}  # fmt: skip
 
 
 def losses(
-    names: Sequence[str] = ("zero-one", "hinge", "logistic"),
-    *,
-    low: float = -2.0,
-    high: float = 3.0,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    names: Sequence[str] = ("zero-one", "hinge", "logistic"), *, low: float = -2.0,
+    high: float = 3.0, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw losses against the margin.
 
     Parameters
@@ -372,7 +337,7 @@ def losses(
         raise ValueError(f"losses(low={low}, high={high}) needs low < high, both finite.")
     ax = axes_or_new(ax, 5.6, 3.8)
     margins = np.linspace(low, high, 501)
-    if low < 0 < high:  # the step of the zero-one loss is upright, and on the border
+    if low < 0 < high:  # the step of the zero-one loss is vertical
         margins = np.unique(np.concatenate([margins, [0.0, np.nextafter(0.0, 1.0)]]))
     ax.axvline(0.0, color=FAINT, linewidth=1, zorder=0)
     top = 1.2

@@ -1,9 +1,8 @@
 """The dendrogram: a tree of clusters, legible from ten leaves to thousands.
 
-Leaves are side by side, merges are brackets at their heights. A cut gives every cluster its
-color. Names get the largest type that fits; where even small type does not fit, only the top
-of the tree is drawn, down to as many groups as do fit, each a wedge as tall as its highest
-merge, with a note.
+Merges are brackets at their heights, and a cut gives every cluster its color. Names get the
+largest type that fits. Where even small type does not fit, only the top of the tree is drawn,
+down to as many groups as fit, each a wedge as tall as its highest merge.
 """
 
 import unicodedata
@@ -33,16 +32,10 @@ OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 
 
 def dendrogram(
-    Z: Any,
-    *,
-    labels: Sequence[Any] | None = None,
-    cut: float | None = None,
-    orientation: str | None = None,
-    truncate: bool | int = True,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    Z: Any, *, labels: Sequence[Any] | None = None, cut: float | None = None,
+    orientation: str | None = None, truncate: bool | int = True,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw a tree of clusters.
 
     Parameters
@@ -51,13 +44,13 @@ def dendrogram(
         A linkage matrix of ``tacit.cluster.linkage`` or SciPy, or a model with a tree.
     labels : sequence of n, optional; names of the leaves; their numbers otherwise
     cut : int or float, optional
-        Color the clusters that a cut gives: a whole number is a number of clusters, a float
-        the height to cut at.
+        Color the clusters of a cut: an int is a number of clusters, a float the height to cut
+        at.
     orientation : {"top", "bottom", "left", "right"}, optional
-        Where the root is. By default on top, or to the left where names are words, so that
+        The side of the root. By default the top, or the left where names are long, so that
         they are horizontal.
     truncate : bool or int
-        True draws the top of the tree where not all names fit; a number draws that many
+        True draws only the top of the tree where not all names fit; a number draws that many
         groups; False draws every leaf, without names where they do not fit.
     palette : sequence of colors
         For the clusters, the largest first; used again from the start where there are more.
@@ -93,13 +86,13 @@ def dendrogram(
     side = float(np.clip(0.18 * n, 4.0, 12.0))  # the figure grows with the leaves
     ax = axes_or_new(ax, *((8.0, side) if sideways else (max(6.0, side), 5.0)))
     box = ax.get_window_extent()
-    room = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
-    p = groups_to_draw(n, truncate, room, clusters)
+    extent = float(box.height if sideways else box.width) * 72 / ax.figure.dpi
+    p = groups_to_draw(n, truncate, extent, clusters)
     tree = simplify(Z, clusters, cut_at, p)
     from matplotlib.colors import to_hex
 
     colors = tuple(to_hex(color) for color in palette) or PALETTE
-    picture = Picture(ax, orientation, tree, colors, names, room)
+    picture = Picture(ax, orientation, tree, colors, names, extent)
     picture.draw_frame(title)
     picture.draw_merges()
     picture.draw_groups()
@@ -109,7 +102,7 @@ def dendrogram(
 
 
 def readable(name: Any) -> str:
-    """A name on one line, without control characters, cut where it gets long.
+    """A name on one line, without control characters, cut to 32 characters.
 
     >>> readable("two\\nlines "), len(readable("x" * 99))
     ('two lines', 32)
@@ -119,21 +112,22 @@ def readable(name: Any) -> str:
     return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
 
 
-# --- The layout: places, heights and clusters of what is drawn ---
+# --- The layout ---
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree whose leaves are groups of leaves, from left to right."""
+    """The top of a tree: its leaves are groups of leaves of the full tree, from left to right.
+    A cluster of -1 is none, or several."""
 
-    n: int  # leaves of the whole tree
+    n: int  # leaves of the full tree
     counts: np.ndarray  # (p,) leaves in every group
     firsts: np.ndarray  # (p,) the lowest leaf of every group
-    tops: np.ndarray  # (p,) its highest merge
-    colors: np.ndarray  # (p,) cluster of every group, -1 for none or several
-    brackets: np.ndarray  # (p-1, 4, 2) corners of every merge: place, height
-    merge_colors: np.ndarray  # (p-1,) cluster, -1 above the cut
-    stem_colors: np.ndarray  # (p-1, 2) of the two parts it merges
+    tops: np.ndarray  # (p,) height of its highest merge
+    group_clusters: np.ndarray  # (p,)
+    brackets: np.ndarray  # (p-1, 4, 2) corners of every merge: position, height
+    merge_clusters: np.ndarray  # (p-1,)
+    stem_clusters: np.ndarray  # (p-1, 2) of the two nodes that are merged
     clusters: np.ndarray | None  # (n,) of every leaf
     cut_at: float  # height of the line that shows the cut; nan for none
 
@@ -164,18 +158,18 @@ def cut_into(Z: np.ndarray, cut: float | None) -> tuple[np.ndarray | None, float
 
 
 def groups_to_draw(
-    n: int, truncate: bool | int, room: float, clusters: np.ndarray | None
+    n: int, truncate: bool | int, extent: float, clusters: np.ndarray | None
 ) -> int:
-    """How many groups the picture shows: all leaves, or what fits in ``room`` points."""
+    """How many groups the picture shows: all leaves, or what fits in ``extent`` points."""
     if truncate is False:
         return n
     if truncate is not True:
         if truncate < 2:
             raise ValueError(f"dendrogram(truncate={truncate}) must be at least 2.")
         return min(n, int(truncate))
-    if n * SMALLEST <= room * 1.02:
+    if n * SMALLEST <= extent * 1.02:
         return n
-    fit = max(2, int(room / (1.35 * SMALLEST)))
+    fit = max(2, int(extent / (1.35 * SMALLEST)))
     k = 0 if clusters is None else int(clusters.max()) + 1
     return min(n, max(fit, k))
 
@@ -184,35 +178,34 @@ def simplify(Z: np.ndarray, clusters: np.ndarray | None, cut_at: float, p: int) 
     """The top of the tree, down to p groups."""
     n = len(Z) + 1
     order, _ = leaf_positions(Z)
-    groups = label_leaves(Z, np.arange(n - 1) < n - p)  # of every leaf the node it hangs from
-    nodes, where = np.unique(groups[order], return_index=True)
-    nodes = nodes[np.argsort(where)]  # from left to right
-    high = np.concatenate([np.zeros(n), subtree_heights(Z)])
-    place = np.full(2 * n - 1, np.nan)
-    place[nodes] = np.arange(p)
-    shade = np.full(2 * n - 1, -1)
+    groups = label_leaves(Z, np.arange(n - 1) < n - p)  # for every leaf the node of its group
+    nodes, where, counts = np.unique(groups[order], return_index=True, return_counts=True)
+    left_to_right = np.argsort(where)
+    nodes, counts = nodes[left_to_right], counts[left_to_right]
+    pairs = Z[:, :2].astype(np.int64)
+    cluster_of = np.full(2 * n - 1, -1)
     if clusters is not None:
-        shade[:n] = clusters
-    for s in range(n - 1):
-        a, b = (int(c) for c in Z[s, :2])
-        shade[n + s] = shade[a] if shade[a] == shade[b] else -1
+        cluster_of[:n] = clusters
+    for node, (a, b) in enumerate(pairs, n):
+        cluster_of[node] = cluster_of[a] if cluster_of[a] == cluster_of[b] else -1
+    tops = np.concatenate([np.zeros(n), subtree_heights(Z)])[nodes]
+    heights = np.concatenate([np.zeros(n), Z[:, 2]])
+    heights[nodes] = tops
+    positions = np.full(2 * n - 1, np.nan)
+    positions[nodes] = np.arange(p)
+    merges = np.arange(n - p, n - 1)
     brackets = np.empty((p - 1, 4, 2))
-    colors, stems = np.empty(p - 1, np.int64), np.empty((p - 1, 2), np.int64)
-    tall = np.zeros(2 * n - 1)
-    tall[n:] = Z[:, 2]
-    tall[nodes] = high[nodes]
-    for i, s in enumerate(range(n - p, n - 1)):
-        a, b = (int(c) for c in Z[s, :2])
-        place[n + s] = (place[a] + place[b]) / 2
-        top = Z[s, 2]
-        brackets[i] = (place[a], tall[a]), (place[a], top), (place[b], top), (place[b], tall[b])
-        colors[i], stems[i] = shade[n + s], (shade[a], shade[b])
-    counts = np.array([1 if c < n else int(Z[c - n, 3]) for c in nodes])
-    lowest = np.full(2 * n - 1, n)
-    np.minimum.at(lowest, groups, np.arange(n))
+    for bracket, s in zip(brackets, merges, strict=True):
+        ends = positions[pairs[s]]
+        positions[n + s] = ends.mean()
+        bracket[:, 0] = ends.repeat(2)
+        bracket[:, 1] = Z[s, 2]
+        bracket[[0, 3], 1] = heights[pairs[s]]
+    firsts = np.full(2 * n - 1, n)
+    np.minimum.at(firsts, groups, np.arange(n))
     return Tree(
-        n, counts, lowest[nodes], high[nodes], shade[nodes], brackets, colors, stems, clusters,
-        cut_at,
+        n, counts, firsts[nodes], tops, cluster_of[nodes], brackets, cluster_of[n + merges],
+        cluster_of[pairs[merges]], clusters, cut_at,
     )  # fmt: skip
 
 
@@ -228,7 +221,7 @@ class Picture:
     tree: Tree
     palette: tuple[str, ...]
     names: list[str] | None
-    room: float  # points along the leaves
+    extent: float  # points along the leaves
 
     @property
     def sideways(self) -> bool:
@@ -237,58 +230,55 @@ class Picture:
     @property
     def slot(self) -> float:
         """Points for one group."""
-        return self.room / self.tree.p
+        return self.extent / self.tree.p
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """(place, height) as (x, y)."""
+        """(position, height) as (x, y)."""
         return points[..., ::-1] if self.sideways else points
-
-    @property
-    def shades(self) -> np.ndarray:
-        """Few clusters have the color of their number; many cycle from left to right, so that
-        neighbors differ."""
-        clusters = self.tree.clusters
-        k = 0 if clusters is None else int(clusters.max()) + 1
-        if k <= len(self.palette):
-            return np.arange(k)
-        seen = list(dict.fromkeys(int(c) for c in self.tree.colors if c >= 0))
-        rank = {c: i for i, c in enumerate(seen)}
-        return np.array([rank.get(c, len(seen) + c) for c in range(k)])
 
     @property
     def line_width(self) -> float:
         return float(np.clip(0.14 * self.slot, 0.35, 1.5))
 
-    def paint(self, clusters: Iterable[int]) -> list[str]:
-        """The color of each cluster; -1 is none."""
-        colors = [NEUTRAL, *(self.palette[s % len(self.palette)] for s in self.shades)]
+    def colors_of(self, clusters: Iterable[int]) -> list[str]:
+        """The color of each cluster; -1 is none.
+
+        Few clusters have the color of their number. The colors of many are repeated from left
+        to right, so that neighbors differ.
+        """
+        k = 0 if self.tree.clusters is None else int(self.tree.clusters.max()) + 1
+        ranks = {c: c for c in range(k)}
+        if k > len(self.palette):
+            drawn = dict.fromkeys(int(c) for c in self.tree.group_clusters if c >= 0)
+            ranks = {c: len(drawn) + c for c in range(k)}
+            ranks.update((c, i) for i, c in enumerate(drawn))
+        colors = [NEUTRAL, *(self.palette[ranks[c] % len(self.palette)] for c in range(k))]
         return [colors[c + 1] for c in clusters]
 
     def draw_merges(self) -> None:
         from matplotlib.collections import LineCollection
 
         tree = self.tree
-        brackets, stems, colors = tree.brackets.copy(), [], []
-        for s in np.flatnonzero(tree.merge_colors < 0):
-            # Above the cut: its parts keep their color up to there.
-            for side, at in ((0, 0), (1, 3)):
-                cluster = tree.stem_colors[s, side]
-                place, foot = brackets[s, at]
-                end = np.fmin(tree.brackets[s, 1, 1], tree.cut_at)  # nan: all the way
+        brackets, stems, stem_clusters = tree.brackets.copy(), [], []
+        for s in np.flatnonzero(tree.merge_clusters < 0):
+            # Merged above the cut: each side keeps the color of its cluster up to the cut.
+            for cluster, corner in zip(tree.stem_clusters[s], (0, 3), strict=True):
+                position, foot = brackets[s, corner]
+                end = np.fmin(tree.brackets[s, 1, 1], tree.cut_at)  # nan: up to the merge
                 if cluster >= 0 and end > foot:
-                    stems.append(self.at(np.array([(place, foot), (place, end)])))
-                    colors += self.paint([cluster])
-                    brackets[s, at, 1] = end
-        order = np.argsort(tree.merge_colors, kind="stable")  # clusters on top of the rest
+                    stems.append(self.at(np.array([(position, foot), (position, end)])))
+                    stem_clusters.append(cluster)
+                    brackets[s, corner, 1] = end
+        order = np.argsort(tree.merge_clusters, kind="stable")  # those of a cluster on top
         lines = LineCollection(
             [*self.at(brackets)[order], *stems], linewidths=self.line_width, joinstyle="miter",
-            colors=self.paint(tree.merge_colors[order]) + colors,
+            colors=self.colors_of([*tree.merge_clusters[order], *stem_clusters]),
             capstyle="butt" if len(order) + len(stems) > 500 else "projecting",
         )  # fmt: skip
         self.ax.add_collection(lines)
 
     def draw_groups(self) -> None:
-        """Wedges for groups of leaves."""
+        """Draw groups of several leaves as wedges."""
         from matplotlib.collections import PolyCollection
 
         tree = self.tree
@@ -298,7 +288,7 @@ class Picture:
         zeros, half = np.zeros(len(folded)), 0.36
         x = np.stack([folded - half, folded + half, folded.astype(float)], axis=1)
         y = np.stack([zeros, zeros, tree.tops[folded]], axis=1)
-        tints = self.paint(tree.colors[folded])
+        tints = self.colors_of(tree.group_clusters[folded])
         wedges = PolyCollection(
             list(self.at(np.stack([x, y], axis=2))), linewidths=self.line_width,
             facecolors=[(tint, 0.30) for tint in tints], edgecolors=tints,
@@ -318,8 +308,8 @@ class Picture:
         widest = max(len(text) for text in texts) * 0.62 * size
         turned = not self.sideways and widest > 0.95 * self.slot
         axis.set_ticks(np.arange(tree.p), texts)
-        ticks = zip(axis.get_major_ticks(), self.paint(tree.colors), strict=True)
-        for tick, color in ticks:
+        colors = self.colors_of(tree.group_clusters)
+        for tick, color in zip(axis.get_major_ticks(), colors, strict=True):
             for text in (tick.label1, tick.label2):
                 text.set_parse_math(False)
                 text.set_fontsize(size)
@@ -334,7 +324,7 @@ class Picture:
         return name if count == 1 else f"{name} +{count - 1:,}"
 
     def draw_cut(self) -> None:
-        """A dashed line, and how large the clusters are."""
+        """Draw the cut as a dashed line, and the sizes of the clusters as a legend."""
         tree = self.tree
         if np.isfinite(tree.cut_at):
             line = self.ax.axvline if self.sideways else self.ax.axhline
@@ -347,9 +337,11 @@ class Picture:
         from matplotlib.patches import Patch
         from matplotlib.transforms import ScaledTranslation
 
-        pairs = zip(self.paint(range(len(sizes))), enumerate(sizes), strict=True)
-        patches = [Patch(color=tint, label=f"cluster {c}: {n:,}") for tint, (c, n) in pairs]
-        # Right of the axes, and of the names that may be there.
+        colors = self.colors_of(range(len(sizes)))
+        patches = [
+            Patch(color=colors[c], label=f"cluster {c}: {n:,}") for c, n in enumerate(sizes)
+        ]
+        # Right of the axes, and of the names of the leaves if they are there.
         names = (
             self.ax.yaxis.get_ticklabels(which="major") if self.orientation == "left" else ()
         )
@@ -379,7 +371,7 @@ class Picture:
             finish(ax, title, self.note(), ylabel="height", grid="y", spines=("left",))
 
     def note(self) -> str:
-        """What is not drawn."""
+        """A sentence about what is not drawn; empty if everything is."""
         tree = self.tree
         if tree.p < tree.n:
             name = "how many leaves" if self.names is None else "one leaf and how many more"

@@ -1,5 +1,5 @@
 """Rows as images: samples of a generator, the filters of a network, reconstructions; and the
-contact sheet, many small pictures in rows and columns, each with a caption.
+contact sheet, a grid of small pictures with captions.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ CAPTION = 0.16  # of their height, for a line of text below
 
 
 def image_shape(width: int, shape: tuple[int, int] | None, name: str) -> tuple[int, int]:
-    """The height and width of images of so many values; square unless given.
+    """The height and width of images of ``width`` values, square by default.
 
     >>> image_shape(784, None, "samples")
     (28, 28)
@@ -73,7 +73,7 @@ def samples(
     >>> ax.get_images()[0].get_array().shape
     (9, 14)
     """
-    rows = as_images(rows, "samples")
+    rows = as_images(rows, "samples")[:MOST]
     return draw(rows, "samples", shape, columns, title, ax, low=rows.min(), high=rows.max())
 
 
@@ -81,12 +81,15 @@ def filters(
     model: Any, *, shape: tuple[int, int] | None = None, columns: int | None = None,
     most: int = MOST, title: str | None = None, ax: "Axes | None" = None,
 ) -> "Axes":  # fmt: skip
-    """Draw what the units of a network's first layer respond to, as images.
+    """Draw the weights of a network's first layer as images, one for each hidden unit.
 
     Gray is 0; every filter is divided by its largest weight. ``model`` is a fitted RBM or
-    Autoencoder, or an array with a filter in each row; the longest filters are drawn first.
+    Autoencoder, or an array with a filter in each row; those of the largest norm come first.
     """
-    weights = as_images(weights_of(model), "filters")
+    weights = getattr(model, "components_", model)
+    if hasattr(model, "encoder_weights_"):
+        weights = model.encoder_weights_[0].T
+    weights = as_images(weights, "filters")
     order = np.argsort(-np.linalg.norm(weights, axis=1), kind="stable")[:most]
     largest = np.abs(weights[order]).max(axis=1, keepdims=True)
     scaled = weights[order] / np.where(largest > 0, largest, 1.0)
@@ -97,34 +100,27 @@ def reconstructions(
     model: Any, X: Any, *, shape: tuple[int, int] | None = None, most: int = 10,
     noisy: Any = None, title: str | None = None, ax: "Axes | None" = None,
 ) -> "Axes":  # fmt: skip
-    """Draw rows above what a network makes of them.
+    """Draw rows above their reconstructions by a network.
 
-    With ``noisy``, the same rows with noise: they are drawn in between, and reconstructed.
+    ``noisy``, the same rows with noise, are drawn in between, and reconstructed instead.
     """
     rows = as_images(X, "reconstructions")[:most]
-    given = rows if noisy is None else as_images(noisy, "reconstructions")[:most]
-    back = model.reconstruct(given)
-    lines = [rows, back] if noisy is None else [rows, given, back]
+    shown = {"original": rows}
+    if noisy is not None:
+        shown["noisy"] = as_images(noisy, "reconstructions")[:most]
+    back = model.reconstruct(shown.get("noisy", rows))
+    shown["reconstruction" if noisy is None else "back"] = back
     low, high = float(rows.min()), float(rows.max())
     ax = draw(
-        np.clip(np.concatenate(lines), low, high), "reconstructions", shape, len(rows), title,
-        ax, low=low, high=high,
+        np.clip(np.concatenate([*shown.values()]), low, high), "reconstructions", shape,
+        len(rows), title, ax, low=low, high=high,
     )  # fmt: skip
     error = float(np.square(rows - back).sum(axis=1).mean())
-    names = ["original", "reconstruction"] if noisy is None else ["original", "noisy", "back"]
     height = image_shape(rows.shape[1], shape, "reconstructions")[0]
-    ax.set_yticks([i * (height + 1) + height / 2 - 0.5 for i in range(len(names))], names)
+    ax.set_yticks([i * (height + 1) + height / 2 - 0.5 for i in range(len(shown))], [*shown])
     ax.tick_params(length=0, labelsize=8.5, labelcolor=NEUTRAL)
     title_and_note(ax, title, f"squared error {error:.3g} per row")
     return ax
-
-
-def weights_of(model: Any) -> Any:
-    if hasattr(model, "components_"):
-        return model.components_
-    if hasattr(model, "encoder_weights_"):
-        return model.encoder_weights_[0].T
-    return model
 
 
 def as_images(rows: Any, name: str) -> np.ndarray:
@@ -140,7 +136,6 @@ def draw(
     rows: np.ndarray, name: str, shape: tuple[int, int] | None, columns: int | None,
     title: str | None, ax: "Axes | None", *, low: float, high: float,
 ) -> "Axes":  # fmt: skip
-    rows = rows[:MOST] if name == "samples" else rows
     height, width = image_shape(rows.shape[1], shape, name)
     columns = columns or int(np.ceil(np.sqrt(len(rows))))
     lines = -(-len(rows) // columns)
@@ -157,14 +152,9 @@ def draw(
 
 
 def contact_sheet(
-    images: Any,
-    *,
-    captions: Sequence[str] | None = None,
-    columns: int | None = None,
-    scale: str = "each",
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    images: Any, *, captions: Sequence[str] | None = None, columns: int | None = None,
+    scale: str = "each", title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw gray or color pictures side by side.
 
     Parameters
@@ -173,9 +163,9 @@ def contact_sheet(
     captions : sequence of n, optional; a line below each
     columns : int, optional; pictures in a row
     scale : {"each", "signed", "shared"}
-        How numbers become gray: from the darkest to the brightest of each picture; so that 0 is
-        middle gray in each, for pictures that are differences or components; or from the
-        darkest to the brightest of all, for pictures to compare.
+        How numbers become gray: from the lowest to the highest value of each picture; so that
+        0 is middle gray in each, for differences or components; or from the lowest to the
+        highest value of all, for pictures to compare.
     title, ax : as for ``dendrogram``
 
     Examples

@@ -1,19 +1,16 @@
 """Rows, columns and items as points in the plane, in the colors of their groups.
 
-``cluster_map`` draws rows by the two directions in which they differ most. The regions behind
-the dots are those of the picture, not of the model: what is nearest to the mean of each cluster
-as drawn. The note says how much of the variance the picture shows, and how many rows lie in the
-region of their own cluster: where that is few, the clusters differ in directions that the
-picture does not have. ``decision_regions`` colors the plane by what a model predicts.
+``cluster_map`` draws rows on their first two principal components. The regions behind the dots
+are those of the picture, not of the model: the points nearest to the mean of each cluster as
+drawn. The note says how much of the variance the picture shows, and how many rows lie in the
+region of their cluster: where these are few, the clusters differ in directions that the picture
+does not show. ``decision_regions`` colors the plane by the predictions of a model.
 
 ``biplot`` adds columns as arrows: how far a row moves when its value in that column is one
 standard deviation larger. Columns that vary together point the same way.
 
-``item_map`` draws the items of a recommender: neighbors are items that the same users like.
-Names are written for a few, the ones with the most ratings first, where they do not cover each
-other.
-
-One file: five maps that share their plane, dots and legend.
+``item_map`` draws the items of a recommender: neighbors are items that the same users like. The
+names of those with the most ratings are written, where they do not overlap.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,15 +44,9 @@ REACH = 0.85  # of the longest arrow, relative to the farthest dot
 
 
 def cluster_map(
-    X: Any,
-    labels: Any,
-    *,
-    names: Sequence[str] | None = None,
-    regions: bool = True,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    X: Any, labels: Any, *, names: Sequence[str] | None = None, regions: bool = True,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw rows of any width in the plane, in the colors of their clusters.
 
     Parameters
@@ -63,9 +54,8 @@ def cluster_map(
     X : array or sparse matrix of shape (n, d)
         Rows. Two columns are drawn as they are, more by the first two principal directions.
     labels : sequence of n, the cluster of every row
-    names : sequence of str, optional
-        Of the clusters, in the order of the sorted labels; the labels otherwise.
-    regions : bool, whether to paint what is nearest to each cluster's mean in the picture
+    names : sequence of str, optional; of the clusters, in the order of the sorted labels
+    regions : bool, whether to color the points nearest to the mean of each cluster as drawn
     palette, title, ax : as for ``dendrogram``
 
     Examples
@@ -78,7 +68,7 @@ def cluster_map(
     rows = rows_of(X, "cluster_map")
     codes = codes_of(labels, name="cluster_map", rows=rows.shape[0])
     k = len(codes.names)
-    called = check_names(names, codes.names, "cluster_map", "cluster")
+    texts = check_names(names, codes.names, "cluster_map", "cluster")
     ax = axes_or_new(ax, 7.5, 5.5)
     plane = plane_of(rows)
     points = plane.project(rows)
@@ -95,9 +85,8 @@ def cluster_map(
     draw_dots(ax, points, codes.codes, k, palette)
     if k <= 40:
         for j, color in enumerate(cluster_colors(k, palette)):
-            write_name(ax, means[j], called[j], color)
-    words = in_words(codes.names) if names is None else called
-    legend_beside(ax, words, codes.counts, palette)
+            write_name(ax, means[j], texts[j], color)
+    legend_beside(ax, in_words(codes.names) if names is None else texts, codes.counts, palette)
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
     across, up = plane.labels()
@@ -107,18 +96,11 @@ def cluster_map(
 
 
 def decision_regions(
-    model: Any,
-    X: Any,
-    *,
-    labels: Any = None,
-    names: Sequence[str] | None = None,
-    columns: Sequence[str] = ("column 1", "column 2"),
-    resolution: int = 300,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """Color the plane by what a model predicts there, and draw the rows on top.
+    model: Any, X: Any, *, labels: Any = None, names: Sequence[str] | None = None,
+    columns: Sequence[str] = ("column 1", "column 2"), resolution: int = 300,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
+    """Color the plane by the predictions of a model, and draw the rows on top.
 
     Parameters
     ----------
@@ -127,8 +109,8 @@ def decision_regions(
     X : array of shape (n, 2)
         Rows to draw. They set the limits of the picture.
     labels : sequence of n, optional
-        The true class of every row, of the same names as the model's: rows whose prediction
-        differs get a ring. By default rows are drawn in the color of their prediction.
+        The true class of every row; rows whose prediction differs get a ring. By default rows
+        are drawn in the color of their prediction.
     names : sequence of str, optional; of the labels, in sorted order
     columns : two str, names of the axes
     resolution : int, predictions along each side
@@ -166,7 +148,7 @@ def decision_regions(
     grid = predict_grid(predict, limits, resolution)
     kinds = codes_of(np.concatenate([shown, predicted, grid.ravel()]), name="decision_regions")
     k, n = len(kinds.names), len(rows)
-    called = check_names(names, in_words(kinds.names), "decision_regions", "label")
+    texts = check_names(names, in_words(kinds.names), "decision_regions", "label")
     ax = axes_or_new(ax, 7.5, 5.5)
     colors = cluster_colors(k, palette)
     paint(ax, kinds.codes[2 * n :].reshape(grid.shape), limits, colors)
@@ -179,7 +161,7 @@ def decision_regions(
             linewidths=1.1, zorder=3,
         )  # fmt: skip
         note = f"{int(wrong.sum()):,} of {n:,} rows, with a ring, are in another's region"
-    legend_beside(ax, called, np.bincount(kinds.codes[:n], minlength=k), palette)
+    legend_beside(ax, texts, np.bincount(kinds.codes[:n], minlength=k), palette)
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
     return finish(ax, title, note, xlabel=columns[0], ylabel=columns[1])
@@ -198,14 +180,14 @@ def codes(
     2
     """
     rows = rows_of(Z, "codes")
-    given = np.zeros(rows.shape[0], int) if labels is None else labels
-    groups = codes_of(given, name="codes", rows=rows.shape[0])
+    n = rows.shape[0]
+    groups = codes_of(np.zeros(n, int) if labels is None else labels, name="codes", rows=n)
     ax = axes_or_new(ax, 6.2, 5.0)
     plane = plane_of(rows)
     draw_dots(ax, plane.project(rows), groups.codes, len(groups.names), palette)
     if labels is not None:
-        words = check_names(names, in_words(groups.names), "codes", "label")
-        legend_beside(ax, words, groups.counts, palette)
+        texts = check_names(names, in_words(groups.names), "codes", "label")
+        legend_beside(ax, texts, groups.counts, palette)
     across, up = plane.labels()
     note = f"{plane.explained:.0%} of the variance shown" if rows.shape[1] > 2 else ""
     return finish(ax, title, note, xlabel=across, ylabel=up)
@@ -215,17 +197,10 @@ def codes(
 
 
 def biplot(
-    model: Any,
-    X: Any,
-    *,
-    labels: Any = None,
-    names: Sequence[str] | None = None,
-    axes: tuple[int, int] = (0, 1),
-    arrows: int = 12,  # columns with an arrow, the longest ones
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    model: Any, X: Any, *, labels: Any = None, names: Sequence[str] | None = None,
+    axes: tuple[int, int] = (0, 1), arrows: int = 12, palette: Sequence[str] = PALETTE,
+    title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw rows and columns on two components of a fitted PCA.
 
     Parameters
@@ -256,20 +231,20 @@ def biplot(
     names = check_names(names, range(d), "biplot", "column")
     points = np.asarray(model.transform(X), np.float64)[:, [i, j]]
     ax = axes_or_new(ax, 7.0, 6.0)
-    own = np.zeros(len(points), np.int64)
+    codes = np.zeros(len(points), np.int64)
     if labels is not None:
-        known, own = np.unique(np.asarray(labels), return_inverse=True)
-        if len(own) != len(points):
+        classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+        if len(codes) != len(points):
             raise ValueError(
-                f"biplot needs {len(points)} labels, one per row, but got {len(own)}."
+                f"biplot needs {len(points)} labels, one per row, but got {len(codes)}."
             )
-    dots = [*palette[1:], *palette[:1]]  # the first color is that of the arrows
+    colors = [*palette[1:], *palette[:1]]  # the first color is that of the arrows
     ax.axhline(0, color="#EEEEEE", lw=1, zorder=0)
     ax.axvline(0, color="#EEEEEE", lw=1, zorder=0)
-    draw_dots(ax, points, own, int(own.max(initial=0)) + 1, dots)
+    draw_dots(ax, points, codes, int(codes.max(initial=0)) + 1, colors)
     draw_arrows(ax, model, points, (i, j), names, arrows, palette[0])
     if labels is not None:
-        legend_beside(ax, in_words(known), np.bincount(own), dots)
+        legend_beside(ax, in_words(classes), np.bincount(codes), colors)
     ax.margins(0.08)
     ratios = np.asarray(model.explained_variance_ratio_)
     across, up = (f"component {c + 1}: {ratios[c]:.1%} of the variance" for c in (i, j))
@@ -277,15 +252,10 @@ def biplot(
 
 
 def draw_arrows(
-    ax: "Axes",
-    model: Any,
-    points: np.ndarray,
-    axes: tuple[int, int],
-    names: Sequence[str],
-    number: int,
-    color: str,
-) -> None:
-    """The longest arrows, scaled to the dots."""
+    ax: "Axes", model: Any, points: np.ndarray, axes: tuple[int, int], names: Sequence[str],
+    number: int, color: str,
+) -> None:  # fmt: skip
+    """Draw the longest arrows, scaled to the dots."""
     pair = list(axes)
     deviations = np.sqrt(np.asarray(model.explained_variance_, np.float64)[pair])
     tips = np.asarray(model.components_, np.float64)[pair].T * deviations  # (d, 2)
@@ -296,9 +266,8 @@ def draw_arrows(
     widest = np.abs(tips[longest]).max(axis=0, initial=0.0)
     if not len(longest) or not (reach > 0).any():
         return
-    # As long as the dots of both axes leave room for.
-    fits = [r / w for r, w in zip(reach, widest, strict=True) if r > 0 and w > 0]
-    tips = tips * (REACH * min(fits, default=1.0))
+    scales = [r / w for r, w in zip(reach, widest, strict=True) if r > 0 and w > 0]
+    tips = tips * (REACH * min(scales, default=1.0))
     for c in longest:
         ax.annotate(
             "", tips[c], (0, 0), zorder=4,
@@ -310,7 +279,7 @@ def draw_arrows(
 
 
 def apart(places: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Places of names, moved up where the name below would be written over."""
+    """The places of names, moved up where two would overlap."""
     places = places.copy()
     room, near = 0.09 * reach[1], 0.5 * reach[0]
     order = np.argsort(places[:, 1], kind="stable")
@@ -326,15 +295,9 @@ def apart(places: np.ndarray, reach: np.ndarray) -> np.ndarray:
 
 
 def item_map(
-    model: Any,
-    names: Mapping[Any, str] | None = None,
-    *,
-    top: int = 300,
-    labels: int = 45,
-    palette: Sequence[str] = PALETTE,
-    title: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    model: Any, names: Mapping[Any, str] | None = None, *, top: int = 300, labels: int = 45,
+    palette: Sequence[str] = PALETTE, title: str | None = None, ax: "Axes | None" = None,
+) -> "Axes":  # fmt: skip
     """Draw the items of a fitted factor model in two dimensions, with names.
 
     Parameters
@@ -376,9 +339,9 @@ def item_map(
     ax.set_xlim(low[0] - 0.04 * span[0], high[0] + 0.16 * span[0])
     ax.set_ylim(low[1] - 0.05 * span[1], high[1] + 0.05 * span[1])
     known = names or {}
-    called = [" ".join(str(known.get(i, i)).split()) for i in model.item_ids_[chosen].tolist()]
-    called = [each if len(each) <= LONGEST else f"{each[: LONGEST - 1]}…" for each in called]
-    write_names(ax, points, called, (points - low) / span, labels, darker(palette[1]))
+    texts = [" ".join(str(known.get(i, i)).split()) for i in model.item_ids_[chosen].tolist()]
+    texts = [text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in texts]
+    write_names(ax, points, texts, (points - low) / span, labels, darker(palette[1]))
     ax.set_xticks([])
     ax.set_yticks([])
     note = f"{len(chosen):,} items with the most ratings; {plane.explained:.0%} of the variance"
@@ -388,7 +351,7 @@ def item_map(
 def write_names(
     ax: "Axes", points: np.ndarray, names: list[str], places: np.ndarray, most: int, color: str
 ) -> None:
-    """Names beside their dots, those that come first first; none over another."""
+    """Write up to ``most`` names next to their dots, in order, skipping those that overlap."""
     taken: list[tuple[float, float, float]] = []
     for point, name, (x, y) in zip(points, names, places, strict=True):
         width = 0.0075 * len(name) + 0.02

@@ -1,5 +1,5 @@
-"""The plane of a picture: rows of any width as points, in the two directions in which they
-differ most, and the regions of a model behind them."""
+"""The plane of a picture: the projection of rows onto their first two principal directions, and
+the regions of a model behind them."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -33,22 +33,20 @@ class Plane(NamedTuple):
         return points
 
     def nearest(self, points: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """The nearest of some means of every point in the picture, a tie to the first."""
-        used = 1 if len(self.origin) == 1 else 2  # sideways has no meaning for a single column
-        gaps = points[:, None, :used] - means[None, :, :used]
-        return (gaps**2).sum(axis=2).argmin(axis=1)
+        """For every point the nearest mean in the picture; ties go to the first."""
+        used = 1 if len(self.origin) == 1 else 2  # a single column has no second direction
+        differences = points[:, None, :used] - means[None, :, :used]
+        return (differences**2).sum(axis=2).argmin(axis=1)
 
     def labels(self) -> tuple[str, str]:
         """Names of the two axes."""
-        if len(self.origin) == 1:
-            return "column 1", ""
-        if len(self.origin) == 2:
-            return "column 1", "column 2"
+        if len(self.origin) <= 2:
+            return "column 1", "column 2" if len(self.origin) == 2 else ""
         return "first principal direction", "second principal direction"
 
 
 def rows_of(X: Any, name: str) -> Any:
-    """X as a float64 array or CSR matrix, all of it finite."""
+    """X as a float64 array or CSR matrix of finite values."""
     from sklearn.utils import check_array
 
     return check_array(
@@ -58,10 +56,7 @@ def rows_of(X: Any, name: str) -> Any:
 
 
 def plane_of(X: Any) -> Plane:
-    """The plane through the mean that shows most of the variance; two columns are the plane.
-
-    Directions point to where their largest coefficient is positive, so that the same rows
-    give the same picture.
+    """The plane of the first two principal components; rows of two columns stay as they are.
 
     >>> plane = plane_of(np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [1.0, 0.1, 1.0]]))
     >>> plane.axes.round(2) + 0.0
@@ -86,7 +81,7 @@ def plane_of(X: Any) -> Plane:
 
 
 def limits_of(points: np.ndarray) -> Limits:
-    """The limits of the picture: all points and a margin."""
+    """The limits of the axes: all points and a margin."""
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.06 * (high - low)
     margin = np.where(margin > 0, margin, np.maximum(0.5, 0.06 * np.abs(high)))
@@ -101,7 +96,7 @@ def grid_places(limits: Limits, sizes: Sequence[int]) -> list[np.ndarray]:
 
 
 def predict_grid(predict: Callable, limits: Limits, resolution: int) -> np.ndarray:
-    """Labels at the centers of a grid of squares, from the bottom, a chunk at a time."""
+    """Labels at the centers of a grid of squares, rows from the bottom, in chunks."""
     across, up = grid_places(limits, (resolution, resolution))
     points = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
     pieces = [predict(points[i : i + CHUNK]) for i in range(0, len(points), CHUNK)]
@@ -109,12 +104,12 @@ def predict_grid(predict: Callable, limits: Limits, resolution: int) -> np.ndarr
 
 
 def paint_regions(ax: "Axes", predict: Callable, limits: Limits, colors: list[str]) -> None:
-    """Color the regions of ``predict``, which returns positions in ``colors``."""
+    """Color the regions of ``predict``, which returns indices into ``colors``."""
     paint(ax, predict_grid(predict, limits, 300), limits, colors)
 
 
 def paint(ax: "Axes", codes: np.ndarray, limits: Limits, colors: list[str]) -> None:
-    """Tints for the regions, a white line where two meet."""
+    """Color the regions of a grid of codes, with a white line where two meet."""
     from matplotlib.colors import to_rgb
     from scipy.ndimage import gaussian_filter
 
@@ -126,6 +121,6 @@ def paint(ax: "Axes", codes: np.ndarray, limits: Limits, colors: list[str]) -> N
     places = grid_places(limits, codes.shape[::-1])
     kinds = np.unique(codes)
     for j in kinds if len(kinds) > 1 else ():
-        # Steps of the grid are smoothed away; the line hides what is left of them.
+        # Smoothed, so that the line does not follow the steps of the grid.
         soft = gaussian_filter((codes == j).astype(np.float64), 1.2, mode="nearest")
         ax.contour(*places, soft, levels=[0.5], colors="white", linewidths=1.6, zorder=1)
