@@ -385,7 +385,11 @@ def has_type(value: Any, declared: Any) -> bool:
         return isinstance(value, list) and all(has_type(item, kind) for item in value)
     if get_origin(declared) is dict:  # keys of files are strings
         kind = get_args(declared)[1]
-        return isinstance(value, dict) and all(has_type(v, kind) for v in value.values())
+        if not isinstance(value, dict):
+            return False
+        if kind is int and set(map(type, value.values())) == {int}:  # a vocabulary is large
+            return min(value.values()) >= 0
+        return all(has_type(v, kind) for v in value.values())
     if isinstance(declared, str):  # the name of a registered class
         return type(value) is find_class(declared)
     if declared is int:

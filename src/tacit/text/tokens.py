@@ -23,6 +23,7 @@ import numpy as np
 
 from tacit.core.engines import check_stop
 from tacit.core.kernel import kernel
+from tacit.core.string_array import decode_slices
 from tacit.data.text_block import Text, text_of
 from tacit.kernels.call_ranges import call_ranges
 from tacit.kernels.hashing import padded
@@ -79,9 +80,7 @@ class Spans(NamedTuple):
 
     def strings(self) -> list[str]:
         """The tokens as strings."""
-        raw = self.buffer.tobytes()
-        edges = zip(self.begin.tolist(), self.end.tolist(), strict=True)
-        return [raw[i:j].decode("utf-8") for i, j in edges]
+        return decode_slices(self.buffer, self.begin, self.end)
 
 
 def tokenize(

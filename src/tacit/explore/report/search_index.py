@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.modelfile import load
 from tacit.explore.report.report import Report
 from tacit.search.word_rule import word_rule
-from tacit.text.tokens import token_rule
+from tacit.text.terms import intern
+from tacit.text.tokens import split, token_rule
+from tacit.text.vocabulary import Vocabulary
 
 __all__ = ["NOTHING", "SearchIndex", "as_sets", "least_spread", "search_index", "varints"]
 
@@ -102,18 +103,20 @@ def searched(report: Report) -> np.ndarray:
 
 def in_sequence(context: Any, rows: np.ndarray, table: sp.csr_array) -> np.ndarray:
     """The number of words of each document, then the words."""
-    vectorizer = load(context.folder.output("counts") / "vectorizer.model")
-    vectorizer.set_params(engine="serial")
-    analyze, places = vectorizer.build_analyzer(), vectorizer.vocabulary_
-    parts = np.split(table.indices, table.indptr[1:-1])
-    order = {row: at for at, row in enumerate(rows.tolist())}
-    found = [np.zeros(1, np.int64)] * len(order)
-    for i, text in enumerate(context.documents().texts()):
-        if i in order:
-            own = [parts[places[word]] for word in analyze(text) if word in places]
-            joined = np.concatenate([np.zeros(0, np.int64), *own])
-            found[order[i]] = np.concatenate([[len(joined)], joined])
-    return np.concatenate(found)
+    vocabulary, rule = Vocabulary.of_sorted(list(context.words())), token_rule("words", True, 1)
+    blocks, sizes = [], np.diff(table.indptr)
+    for block in context.documents().blocks:
+        terms = intern(split(block.load(), rule))
+        ids = vocabulary.find(terms.vocabulary)[terms.streams[0]]
+        counted = np.where(ids < 0, 0, sizes[ids])  # a counted word is one to search or several
+        ends = np.cumsum(counted)
+        places = np.arange(ends[-1] if len(ends) else 0)
+        places += np.repeat(table.indptr[ids] - (ends - counted), counted)
+        parts = table.indices[places]
+        edges = np.append(0, ends)[terms.edges]
+        blocks.append(sp.csr_array((parts, parts, edges), (len(edges) - 1, table.shape[1])))
+    chosen = sp.vstack(blocks, format="csr")[rows]  # words in order, as indices need not be
+    return np.insert(chosen.data, chosen.indptr[:-1], np.diff(chosen.indptr))
 
 
 def as_sets(table: sp.csr_array) -> np.ndarray:
