@@ -49,7 +49,7 @@ from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback
-from tacit.data.checked import check_results, check_table
+from tacit.data.checked import check_enough, check_results, check_table
 from tacit.data.summary import summarize
 from tacit.kernels.distances import euclidean
 from tacit.measure.labels import by_size
@@ -330,7 +330,7 @@ class DivisiveClustering(TreeClustering):
                 f"but metric={self.metric!r}. Use method='diana'."
             )
         table = check_table(self, X, reset=True, alternative=SMALLER)
-        self._check_enough(len(table))
+        check_enough(self, len(table))
         summarize(table, get_engine(self.engine), name=name)
         X = table.load()
         rng = check_random_state(self.random_state)
@@ -370,7 +370,7 @@ class DivisiveClustering(TreeClustering):
         name, engine = type(self).__name__, get_engine(self.engine)
         rows = self._load(X, SMALLER)
         n = len(rows) if isinstance(rows, list) else rows.shape[0]
-        self._check_enough(n)
+        check_enough(self, n)
         check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", SMALLER)
         data = check_input(rows, "complete", self.metric, engine, name=name)
         matrix = square_matrix(data, engine)
@@ -391,12 +391,12 @@ class DivisiveClustering(TreeClustering):
             raise ValueError("the splits are missing")
         # Splits lead to later splits, or to a label: every descent ends.
         after = -1 - self._parts
-        own = np.arange(len(after))[:, None]
+        split = np.arange(len(after))[:, None]
         labels, inner = self._parts[self._parts >= 0], after[self._parts < 0]
         if (
             not np.array_equal(np.sort(labels), np.arange(self.n_clusters_))
             or not np.array_equal(np.sort(inner), np.arange(1, len(after)))
-            or not (after > own)[self._parts < 0].all()
+            or not (after > split)[self._parts < 0].all()
         ) and self.n_clusters_ > 1:
             raise ValueError("the splits do not make a tree")
 
