@@ -90,7 +90,7 @@ def merge_equal_rows(rows: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
 
 def plus_plus(rows: Any, weights: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Rows to start from, each drawn with odds proportional to weight times the squared
-    distance from those already chosen; the best of a few draws a step is kept."""
+    distance from those already chosen; the best of a few draws a step wins."""
     if sp.issparse(rows):
         points = rows.astype(np.float64)
         squares = np.asarray(points.multiply(points).sum(axis=1)).ravel()
