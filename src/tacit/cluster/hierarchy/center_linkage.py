@@ -37,7 +37,7 @@ from tacit.cluster.hierarchy.distance_rows import (
     POINTS,
     Source,
     argmin,
-    compact_tiles,
+    compact,
     padded,
     read_row,
 )
@@ -61,7 +61,7 @@ class Centers(NamedTuple):
 
 
 def centers_of(source: Source, sizes: np.ndarray) -> Centers:
-    """Every row a cluster of its own."""
+    """Every row as a cluster."""
     width = padded(source.n)
     inside = np.arange(width) < source.n
     weights = np.ones(width)
@@ -71,17 +71,11 @@ def centers_of(source: Source, sizes: np.ndarray) -> Centers:
 
 
 def compact_centers(centers: Centers, count: np.ndarray, *more: np.ndarray) -> np.ndarray:
-    """Remove merged clusters from the columns, here and in ``more``.
-
-    Returns the columns that remain.
-    """
-    keep = np.flatnonzero(centers.alive[: count[COLUMNS]])
-    if centers.source.kind == POINTS:
-        compact_tiles(centers.source.tiles, keep)
-    for array in (*centers[1:], *more):
-        array[: len(keep)] = array[keep]
-    centers.penalty[len(keep) :] = np.inf
-    centers.alive[len(keep) :] = False
+    """Remove merged clusters from the columns, here and in ``more``. Returns the columns that
+    remain."""
+    source, names, sizes, penalty, alive = centers
+    keep = compact(source, alive, (names, sizes, penalty, *more), count[COLUMNS])
+    penalty[len(keep) :] = np.inf
     count[COLUMNS] = len(keep)
     return keep
 
@@ -186,11 +180,11 @@ def run_ward(centers, chain, on_chain, values, lows, count, merges):
 
 
 @kernel
-def score_growth(squares, sizes, penalty, own):
+def score_growth(squares, sizes, penalty, size_x):
     """From squared distances to what merges would add to the sum of squares. In place."""
     for c in range(squares.shape[0]):
         size = sizes[c]
-        squares[c] = squares[c] * ((own * size) / (own + size)) + penalty[c]
+        squares[c] = squares[c] * ((size_x * size) / (size_x + size)) + penalty[c]
 
 
 # --- Centroid and median ---

@@ -172,7 +172,7 @@ def nearer_zero(rows: np.ndarray) -> np.ndarray:
 def unit_points(rows: np.ndarray) -> np.ndarray:
     """Rows of length one, for cosine: half the square between them is 1 - cos.
 
-    A row of zeros has no direction: it gets a column of its own, one away from all others.
+    A row of zeros has no direction: it gets an extra column, one away from all others.
     """
     unit, zero = unit_rows(rows)
     return np.hstack([unit, zero[:, None].astype(np.float64)]) if zero.any() else unit

@@ -40,9 +40,8 @@ from tacit.cluster.hierarchy.dendrogram import (
 )
 from tacit.cluster.hierarchy.distance_rows import (
     LANES,
-    POINTS,
     Source,
-    compact_tiles,
+    compact,
     make_source,
     min_of_lanes,
     padded,
@@ -174,7 +173,7 @@ def source_of_centers(data: LinkageInput, method: str) -> Source:
 
 
 def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Pause:
-    """The function that the algorithms call between two kernels, with the merges made."""
+    """The function that the algorithms call between two kernels, with the number of merges."""
 
     def pause(done: int) -> None:
         if notify(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
@@ -222,20 +221,11 @@ def spanning_tree(
     count = np.array([n, n - 1, 0])
     while count[LEFT] > 0:
         grow(source, outside, edges, values, lows, count, squared)
-        compact(source, outside, count)
+        keep = compact(source, outside.alive, outside[:3], count[COLUMNS])
+        outside.near[len(keep) :] = np.inf
+        count[COLUMNS] = len(keep)
         pause(n - 1 - int(count[LEFT]))
     return edges
-
-
-def compact(source: Source, outside: Outside, count: np.ndarray) -> None:
-    keep = np.flatnonzero(outside.alive[: count[COLUMNS]])
-    if source.kind == POINTS:
-        compact_tiles(source.tiles, keep)
-    for array in outside:
-        array[: len(keep)] = array[keep]
-    outside.near[len(keep) :] = np.inf
-    outside.alive[len(keep) :] = False
-    count[COLUMNS] = len(keep)
 
 
 # --- Kernels ---
