@@ -49,11 +49,11 @@ def split_covariance(mean: np.ndarray, covariance: np.ndarray) -> Subspace:
     values, vectors = np.linalg.eigh(covariance)
     largest = max(float(values[-1]), 0.0)
     varies = values > FLAT * largest if largest > 0 else np.zeros(len(values), bool)
-    kept = values[varies]
-    constant = -0.5 * (varies.sum() * LOG_2PI + np.log(kept).sum())
+    variances = values[varies]
+    constant = -0.5 * (varies.sum() * LOG_2PI + np.log(variances).sum())
     scale = np.sqrt(largest) + np.abs(mean).max(initial=0.0)
     return Subspace(
-        mean, vectors[:, varies] / np.sqrt(kept), vectors[:, ~varies].T, float(constant),
+        mean, vectors[:, varies] / np.sqrt(variances), vectors[:, ~varies].T, float(constant),
         OUTSIDE * scale + np.finfo(float).tiny,
     )  # fmt: skip
 
@@ -215,10 +215,10 @@ class MultivariateNormal(DensityMixin, Estimator):
             cov[np.ix_(known, known)], rcond=FLAT, hermitian=True
         )
         mean = self.mean_[other] + gain @ (values - self.mean_[known])
-        rest = cov[np.ix_(other, other)] - gain @ cov[np.ix_(known, other)]
-        values_, vectors = np.linalg.eigh((rest + rest.T) / 2)
-        rest = (vectors * np.maximum(values_, 0.0)) @ vectors.T
-        return type(self).from_parameters(mean, rest)
+        residual = cov[np.ix_(other, other)] - gain @ cov[np.ix_(known, other)]
+        values_, vectors = np.linalg.eigh((residual + residual.T) / 2)
+        residual = (vectors * np.maximum(values_, 0.0)) @ vectors.T
+        return type(self).from_parameters(mean, residual)
 
     # --- Parts ---
 

@@ -93,7 +93,7 @@ class WordSenses(Estimator):
         How many independent words a context counts for. Less makes posteriors less certain and
         lets clusters differ more in size.
     alpha : float, added to every expected count
-    n_init : int, runs of EM, each from its own start; the most likely one is kept
+    n_init : int, runs of EM, each from another start; the most likely one wins
     max_iter : int, most EM iterations of one run
     random_state : int, RandomState or None; seed of the starts
     engine, callbacks : as for ``KMeans``
@@ -292,9 +292,9 @@ class WordSenses(Estimator):
             typical = member[np.argsort(-posterior[member, j], kind="stable")[:3]]
             shown = [(occurrences[i], float(posterior[i, j])) for i in typical]
             examples = [Example(each.document, excerpt(each), p) for each, p in shown]
-            own = [word for word, _ in words[j] if " " not in word][:10]
+            top = [word for word, _ in words[j] if " " not in word][:10]
             weight = float(self.mixture_.weights_[j])
-            senses.append(Sense(j, len(member), weight, own, examples))
+            senses.append(Sense(j, len(member), weight, top, examples))
         return sorted(senses, key=lambda sense: (-sense.size, sense.number))
 
 
