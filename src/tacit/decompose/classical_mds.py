@@ -12,7 +12,7 @@ other dissimilarities do, and those that are known are reported.
                      Tenenbaum): n x m distances in place of n x n
 
 A new row is placed by its distances to the rows of the fit (Gower): a row of the fit comes back
-to its own place.
+to its place.
 
 Contract: whole. All rows are compared with each other, or with the landmarks.
 
@@ -143,9 +143,9 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
 
 def finish(values: np.ndarray, vectors: np.ndarray, k: int, trace: float) -> Eigen:
     noise = NOISE * np.abs(values).max(initial=0.0)
-    kept = np.where(values[:k] > noise, values[:k], 0.0)
+    positive = np.where(values[:k] > noise, values[:k], 0.0)
     negative = np.sort(values[values < -noise])
-    return Eigen(kept, with_signs(vectors[:k]), negative, trace - 2 * float(negative.sum()))
+    return Eigen(positive, with_signs(vectors[:k]), negative, trace - 2 * float(negative.sum()))
 
 
 def choose_landmarks(rows: Any, m: int, metric: Metric, seed: Any) -> np.ndarray:
@@ -200,7 +200,7 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     Examples
     --------
-    Three towns on a line, and one beside it:
+    Three towns on a line, and one off it:
 
     >>> distances = np.array([[0, 3, 7, 5], [3, 0, 4, 4], [7, 4, 0, 5.66], [5, 4, 5.66, 0]])
     >>> mds = ClassicalMDS(2, metric="precomputed").fit(distances)
@@ -287,17 +287,17 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _fit_rows(self, rows: Any) -> None:
         """Euclidean distances: the principal components are the points."""
         (n, d), k = rows.shape, self.n_components
-        kept = min(k, n, d)
+        rank = min(k, n, d)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # rows that are all equal
-            pca = PCA(kept, tol=TOLERANCE, random_state=0, engine=self.engine).fit(rows)
+            pca = PCA(rank, tol=TOLERANCE, random_state=0, engine=self.engine).fit(rows)
         self._map = np.zeros((k, d))
-        self._map[:kept] = pca.components_
+        self._map[:rank] = pca.components_
         self._means = np.asarray(pca.mean_, np.float64)
         self.embedding_ = np.zeros((n, k))
-        self.embedding_[:, :kept] = pca.transform(rows)
+        self.embedding_[:, :rank] = pca.transform(rows)
         self.eigenvalues_ = np.zeros(k)
-        self.eigenvalues_[:kept] = pca.singular_values_**2
+        self.eigenvalues_[:rank] = pca.singular_values_**2
         self.negative_eigenvalues_ = np.empty(0)
         self.goodness_ = goodness(self.eigenvalues_, pca.total_variance_ * max(1, n - 1))
         self.landmarks_ = np.arange(n)

@@ -9,7 +9,7 @@ basis, and the residual r of each bounds its error: a singular value of X lies w
 The loss, the part of |X|^2 that the first k components do not explain, never rises: the space
 only grows, and a restart keeps its best vectors.
 
-New blocks are orthogonalized against the whole basis. When the basis is full, it is reduced to
+New blocks are orthogonalized against all of the basis. When the basis is full, it is reduced to
 its best Ritz vectors (thick restart). A block without new directions, as for a matrix of low
 rank, is completed with random vectors.
 
@@ -132,16 +132,17 @@ def update(
     engine = engine or Serial()
     with one_blas_thread():
         if params.step == 0:
-            scale = scale_for(squared_length(stats.moments))
+            total = squared_length(stats.moments)
+            scale = 2.0 ** -math.frexp(total)[1] if total > 0 else 1.0
             params = params._replace(scale=scale, moments=stats.moments)
-        rest = from_panels(stats.product, len(params.block), engine, scale=params.scale)
+        residual = from_panels(stats.product, len(params.block), engine, scale=params.scale)
         if params.step == 0:  # the random block itself is no use in the basis
-            square = inner((rest,), rest, engine)
-            return advance(params, rest, square, square.diagonal().max(), engine)
+            square = inner((residual,), residual, engine)
+            return advance(params, residual, square, square.diagonal().max(), engine)
         basis = (*params.basis, params.block)
-        across = inner(basis, rest, engine)  # (m, p)
-        rest = combine(across.T, basis, engine, less_from=rest)
-        square = inner((rest,), rest, engine)
+        across = inner(basis, residual, engine)  # (m, p)
+        residual = combine(across.T, basis, engine, less_from=residual)
+        square = inner((residual,), residual, engine)
         before = params.values.sum()
         params = params._replace(basis=basis, restricted=bordered(params.restricted, across))
         params, vectors = with_errors(params, square)
@@ -151,7 +152,7 @@ def update(
             gain = max(0.0, (total - before) / total - noise_of(params))
         params = restarted(params._replace(random_gain=gain), vectors, engine)
         length = (np.einsum("ij,ij->j", across, across) + square.diagonal()).max()
-        return advance(params, rest, square, length, engine)
+        return advance(params, residual, square, length, engine)
 
 
 def remainder(params: KrylovParams) -> float:
@@ -222,10 +223,6 @@ def noise_of(params: KrylovParams) -> float:
     return NOISE[params.panels.dtype.name]
 
 
-def scale_for(total: float) -> float:
-    return 2.0 ** -math.frexp(total)[1] if total > 0 else 1.0
-
-
 def with_errors(params: KrylovParams, square: np.ndarray) -> tuple[KrylovParams, np.ndarray]:
     """The params with the Ritz values and their errors, and the Ritz vectors."""
     k, width = params.n_components, len(square)
@@ -265,24 +262,29 @@ def restarted(params: KrylovParams, vectors: np.ndarray, engine: Engine) -> Kryl
 
 
 def advance(
-    params: KrylovParams, rest: np.ndarray, square: np.ndarray, length: float, engine: Engine
-) -> KrylovParams:
-    """The params with the directions of ``rest`` as the next block.
+    params: KrylovParams, residual: np.ndarray, square: np.ndarray, length: float,
+    engine: Engine,
+) -> KrylovParams:  # fmt: skip
+    """The params with the directions of ``residual`` as the next block.
 
     ``square`` holds the products of its rows; ``length`` is the largest squared length of a
     row before the projection onto the basis was subtracted.
     """
     step, known = params.step + 1, len(params.values)
     noise = noise_of(params) * (params.values[0] if known else np.sqrt(length))
-    block, dropped = directions(rest, square, noise**2, engine)
-    random = len(rest) - len(block)
+    block, dropped = directions(residual, square, noise**2, engine)
+    random = len(residual) - len(block)
     gain = params.random_gain
     if random and not params.random:
         gain = np.inf  # there may be directions that the first block did not reach
     if random:
-        block = np.concatenate([block, draw(params.seed, step, random, rest.shape[1])])
+        block = np.concatenate([block, draw(params.seed, step, random, residual.shape[1])])
     inexact = square.diagonal().min() < RELIABLE * length
-    if random or inexact or strays(params.basis, block, engine):
+    if params.basis and not (random or inexact):
+        # The sum of its rows shows whether the block is still orthogonal to the basis.
+        products = inner(params.basis, block.sum(axis=0)[None], engine)
+        inexact = np.abs(products).max() > STRAY
+    if random or inexact:
         block = orthonormalized(params.basis, block, engine)
     return params._replace(
         step=step,
@@ -295,36 +297,30 @@ def advance(
 
 
 def directions(
-    rest: np.ndarray, square: np.ndarray, floor: float, engine: Engine
+    residual: np.ndarray, square: np.ndarray, floor: float, engine: Engine
 ) -> tuple[np.ndarray, float]:
-    """Orthonormal rows that span ``rest``, and the squared length of the directions dropped.
+    """Orthonormal rows that span the residual, and the squared length of what is dropped.
 
     The long directions come first. Inner products are inaccurate for directions of very
-    different length, so the much shorter ones are treated again on their own, down to
+    different length, so the much shorter ones are treated again without those, down to
     ``floor``.
     """
-    rows = [rest[:0]]
+    rows = [residual[:0]]
     while True:
         weights, turns = eigh(square)
         keep = weights > max(floor, RELIABLE * weights[-1])
         if keep.any():
-            rows.append(combine((turns[:, keep] / np.sqrt(weights[keep])).T, (rest,), engine))
+            scaled = turns[:, keep] / np.sqrt(weights[keep])
+            rows.append(combine(scaled.T, (residual,), engine))
         if keep.all() or not keep.any():
             return np.concatenate(rows), float(np.maximum(weights[~keep], 0.0).sum())
-        rest = combine(turns[:, ~keep].T, (rest,), engine)
-        square = inner((rest,), rest, engine)
+        residual = combine(turns[:, ~keep].T, (residual,), engine)
+        square = inner((residual,), residual, engine)
 
 
 def draw(seed: Any, step: int, count: int, columns: int) -> np.ndarray:
     """Random rows of about unit length."""
     return normals(key(seed, step), (count, columns)) / np.sqrt(columns)
-
-
-def strays(basis: tuple, block: np.ndarray, engine: Engine) -> bool:
-    """Whether the sum of the block's rows has lost orthogonality to the basis."""
-    if not basis:
-        return False
-    return bool(np.abs(inner(basis, block.sum(axis=0)[None], engine)).max() > STRAY)
 
 
 def orthonormalized(basis: tuple, block: np.ndarray, engine: Engine) -> np.ndarray:

@@ -46,7 +46,7 @@ __all__ = ["MDS", "stress"]
 STRIPE = 256  # rows of the matrix in one kernel call
 SINGLE = 1e-7  # of eps: from here on iterations in float32 are exact enough, and faster
 TILE = 256  # pairs whose distances are in the first-level cache at once
-PLACED = 1e-9  # movement, relative to the spread, at which a new point has found its place
+PLACED = 1e-9  # movement, relative to the spread, at which a new point has settled
 SUMS = {"fastmath": {"reassoc", "nsz", "contract"}}  # sums in any order: SIMD, benchmarks.mds
 
 
@@ -214,7 +214,7 @@ class MDS(Estimator):
         "precomputed": X is a matrix of dissimilarities, n x n. Otherwise X holds rows, and
         this is their distance: "euclidean", "manhattan", "cosine", or a function of two rows.
     n_init : int
-        Runs; the one with the lowest stress is kept. The first starts as ``init`` says, the
+        Runs; the one with the lowest stress wins. The first starts as ``init`` says, the
         others at random.
     init : {"classical_mds", "random"} or array of shape (n, n_components); the first start
     max_iter : int
@@ -333,7 +333,7 @@ class MDS(Estimator):
         """Place new items among those of the fit, which stay: (n, n_components).
 
         X holds rows; or, with ``metric="precomputed"``, a column of dissimilarities for every
-        item of the fit. Each new point minimizes its own stress; one that is already in the
+        item of the fit. Each new point minimizes its stress; one that is already in the
         fit need not come back to exactly its place, because the others do not move.
         """
         check_is_fitted(self)
@@ -459,22 +459,22 @@ def place_stripe(wanted, points, out, first, last, max_iter, least):
     k, n = points.shape
     moved = np.empty(k)
     for i in range(first, last):
-        row, own = wanted[i], out[i]
+        row, point = wanted[i], out[i]
         for _ in range(max_iter):
             for c in range(k):
                 moved[c] = 0.0
             for j in range(n):
                 square = 0.0
                 for c in range(k):
-                    away = own[c] - points[c, j]
+                    away = point[c] - points[c, j]
                     square += away * away
                 ratio = row[j] / max(np.sqrt(square), 1e-300)
                 for c in range(k):
-                    moved[c] += points[c, j] + ratio * (own[c] - points[c, j])
+                    moved[c] += points[c, j] + ratio * (point[c] - points[c, j])
             shift = 0.0
             for c in range(k):
                 new = moved[c] / n
-                shift = max(shift, abs(new - own[c]))
-                own[c] = new
+                shift = max(shift, abs(new - point[c]))
+                point[c] = new
             if shift <= least:
                 break

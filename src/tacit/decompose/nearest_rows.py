@@ -140,12 +140,12 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 @kernel
-def keep_nearest(table, own, norms, rows, ids, places, best):
+def keep_nearest(table, row_norms, norms, rows, ids, places, best):
     """Insert |x|^2 - 2 x.y + |y|^2 into the k smallest of each row so far."""
     k = best.shape[1]
     for b in range(table.shape[0]):
         row, near, where = table[b], best[b], places[b]
-        bar, me, base = near[k - 1], rows[b], own[b]
+        bar, me, base = near[k - 1], rows[b], row_norms[b]
         for j in range(row.shape[0]):
             square = base + norms[j] - np.float32(2) * row[j]
             if square < bar and ids[j] != me:

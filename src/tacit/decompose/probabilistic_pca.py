@@ -5,7 +5,7 @@ noise of one variance in every column:
 
     x = W z + mean + noise        so that x is normal with covariance W W' + variance 1
 
-    collect   E-step: the mean and covariance of z given each row; per column, the sums that a
+    collect   E-step: the mean and covariance of z for each row; per column, the sums that a
               regression on z and a constant needs
     update    M-step: W and the mean by those regressions, then the variance of the noise
 
@@ -60,7 +60,7 @@ class PPCAParams(NamedTuple):
     noise: float  # variance
     origin: np.ndarray  # (d,) subtracted from the rows first: their observed means
     floor: float  # least noise
-    complete: bool  # no value is missing, so all columns share their sums
+    complete: bool  # no value is missing, so all columns have the same sums
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def collect_chunk(
 def posterior(
     params: PPCAParams, rows: np.ndarray, mask: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean (n, k) and covariance (1 or n, k, k) of z given rows, and their log-likelihood.
+    """Mean (n, k) and covariance (1 or n, k, k) of z for every row, and its log-likelihood.
 
     ``rows`` are about the origin, zero where the mask says that a value is missing.
     """
@@ -168,11 +168,11 @@ def chunks(params: PPCAParams, block: Any):
         part = np.subtract(rows[start : start + step], params.origin, dtype=np.float64)
         weight = weights[start : start + step]
         mask = ~np.isnan(part)
-        whole = mask.all(axis=1)
-        if whole.any():
-            yield part[whole], None, weight[whole]
-        if not whole.all():
-            yield np.nan_to_num(part[~whole], nan=0.0), mask[~whole], weight[~whole]
+        complete = mask.all(axis=1)
+        if complete.any():
+            yield part[complete], None, weight[complete]
+        if not complete.all():
+            yield np.nan_to_num(part[~complete], nan=0.0), mask[~complete], weight[~complete]
 
 
 # --- The estimator ---
@@ -339,8 +339,8 @@ class ProbabilisticPCA(ProjectionEstimator):
                 warnings.simplefilter("ignore", UserWarning)
                 pca = PCA(k, random_state=0, engine=self.engine).fit(filled)
             ratio = (weight - 1) / weight if weight > 1 else 1.0
-            rest = pca.total_variance_ - float(pca.explained_variance_.sum())
-            noise = max(floor, ratio * max(rest, 0.0) / (d - k))
+            residual = pca.total_variance_ - float(pca.explained_variance_.sum())
+            noise = max(floor, ratio * max(residual, 0.0) / (d - k))
             along = np.maximum(ratio * pca.explained_variance_ - noise, 0.0)
             W = (pca.components_ * np.sqrt(along)[:, None]).T
         loadings = np.concatenate([W, np.zeros((d, 1))], axis=1)
@@ -390,11 +390,11 @@ def block_posterior(params: PPCAParams, block: Any) -> tuple:
     """Of the rows of a block: where z is expected, and the log-likelihood."""
     rows = np.subtract(parts(block).rows, params.origin, dtype=np.float64)
     mask = ~np.isnan(rows)
-    whole = mask.all(axis=1)
+    complete = mask.all(axis=1)
     n, k = len(rows), params.loadings.shape[1] - 1
     place, evidence = np.empty((n, k)), np.empty(n)
-    for index, own in ((whole, None), (~whole, mask[~whole])):
+    for index, observed in ((complete, None), (~complete, mask[~complete])):
         if index.any():
             part = np.nan_to_num(rows[index], nan=0.0)
-            place[index], _, evidence[index] = posterior(params, part, own)
+            place[index], _, evidence[index] = posterior(params, part, observed)
     return place, evidence

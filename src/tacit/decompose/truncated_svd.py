@@ -49,7 +49,7 @@ from tacit.decompose.low_rank import (
 
 __all__ = ["TruncatedSVD"]
 
-NARROW = 512  # columns up to which X'X is summed as a whole
+NARROW = 512  # columns up to which all of X'X is summed
 LARGEST = 1e290  # squared lengths above this, or below its inverse, are out of range
 
 
@@ -61,15 +61,6 @@ class Components(NamedTuple):
     moments: Moments  # of the columns of X
     passes: int
     remainder: float  # see krylov.remainder
-
-
-class Measured(NamedTuple):
-    """Singular values, descending, with right vectors, variances and residuals."""
-
-    values: np.ndarray  # (k,)
-    rows: np.ndarray  # (k, d)
-    variances: np.ndarray  # (k,)
-    residuals: np.ndarray  # (k,)
 
 
 # --- Search ---
@@ -95,7 +86,7 @@ def search(
 
     def update(params: krylov.KrylovParams, stats: krylov.KrylovStats) -> krylov.KrylovParams:
         if params.step == 0 and center is None:
-            check_scale(krylov.squared_length(stats.moments), table, name)
+            check_total(krylov.squared_length(stats.moments), table, name)
         return krylov.update(params, stats, engine)
 
     params = krylov.start(
@@ -119,7 +110,7 @@ def search_narrow(table: Table, engine: Engine, n_components: int) -> Components
     """The components of X'X, summed in one pass."""
     moments = engine.reduce(column_moments.collect, MomentsParams(full=True), table)
     columns = Moments(moments.weight, moments.mean, moments.variance_sum)
-    check_scale(krylov.squared_length(columns), table, "TruncatedSVD")
+    check_total(krylov.squared_length(columns), table, "TruncatedSVD")
     with one_blas_thread():
         values, vectors = krylov.eigenpairs(gram_of(moments), n_components)
     return Components(
@@ -133,7 +124,7 @@ def vector_dtype(table: Table) -> Any:
     return np.float32 if small else np.float64
 
 
-def check_scale(total: float, table: Table, name: str) -> None:
+def check_total(total: float, table: Table, name: str) -> None:
     """ValueError if the sum of all squares is out of the range of float64."""
     if 1 / LARGEST < total < LARGEST:
         return
@@ -157,7 +148,7 @@ def naming_rows(table: Table, name: str) -> Iterator[None]:
     except DataError:
         for block in table:
             check_block(block, table, name)
-        check_scale(np.inf, table, name)
+        check_total(np.inf, table, name)
         raise
 
 
@@ -171,8 +162,9 @@ def collect_projected(params: Projection, block: Any) -> Moments:
 
 def measure(
     solution: Components, table: Table, engine: Engine, center: np.ndarray | None = None
-) -> Measured:
-    """One pass over the projected rows, and a small SVD that rotates the components.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Singular values, descending, right vectors, variances and residuals: one pass over the
+    projected rows, and a small SVD that rotates the components.
 
     With Y the projected rows and D the lengths of its columns, Y'Y is D E W E' D: the singular
     values of Y are those of sqrt(W) E' D, each to full relative precision, because the columns
@@ -194,9 +186,7 @@ def measure(
         values[np.count_nonzero(lengths) :] = 0.0
         variances = np.einsum("ij,jk,ik->i", turned, moments.covariance, turned)
         rows = with_signs(combine(turned, (solution.rows,), engine))
-    return Measured(
-        values, rows, np.maximum(variances, 0.0), residuals(solution.errors, values, kind)
-    )
+    return values, rows, np.maximum(variances, 0.0), residuals(solution.errors, values, kind)
 
 
 def gram_of(moments: Moments) -> np.ndarray:
@@ -374,7 +364,7 @@ class TruncatedSVD(ProjectionEstimator):
     def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Components:
         k, d = self.n_components, table.shape[1]
         fixed = self.n_iter != "auto" and self.algorithm != "arpack"
-        width = k + self.n_oversamples if fixed else 16 * -(-k // 64)
+        width = k + self.n_oversamples if fixed else krylov.width_for(k)
         passes = int(self.n_iter) + 2 if fixed else self.max_iter
         tol = -1.0 if fixed else self._tolerance
         if d <= max(NARROW, krylov.room_for(k, width)):
