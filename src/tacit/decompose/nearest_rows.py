@@ -72,7 +72,12 @@ def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
     members = [order[edges[c] : edges[c + 1]] for c in range(count)]
     around = exact(centers, min(AROUND, count - 1), engine).places
     places, squares = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
-    parts = [part for each in members for part in pieces(each)]
+    # Parts of cells, of bounded size however many rows are equal.
+    parts = [
+        rows[i : i + LARGEST_CELL]
+        for rows in members
+        for i in range(0, len(rows), LARGEST_CELL)
+    ]
 
     def search_cell(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return search(X, norms, part, candidates(part, labels[part[0]], members, around, k), k)
@@ -84,11 +89,6 @@ def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
     pairs = zip(truth, places[sample], strict=True)
     recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in pairs]))
     return Neighbors(places, squares, recall)
-
-
-def pieces(rows: np.ndarray) -> list[np.ndarray]:
-    """A cell in parts of bounded size, however many rows are equal."""
-    return [rows[i : i + LARGEST_CELL] for i in range(0, len(rows), LARGEST_CELL)]
 
 
 def candidates(

@@ -112,17 +112,7 @@ class Mixture(DensityMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture. X is an array, a sparse matrix, a Table or a Dask array."""
         self._validate_params()
-        self._fit_table(self._table(X, sample_weight, reset=True))
-        finish(self.callbacks)
-        check_results(self)
-        return self
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit the mixture, and give the most probable component of every row."""
-        return self.fit(X, sample_weight=sample_weight).predict(X)
-
-    def _fit_table(self, table: Table) -> None:
-        name = type(self).__name__
+        name, table = type(self).__name__, self._table(X, sample_weight, reset=True)
         check_enough(self, len(table), "n_components")
         engine, rng = engine_for(self), check_random_state(self.random_state)
         self._prepare(table, engine)
@@ -131,21 +121,25 @@ class Mixture(DensityMixin, Estimator):
             for run in range(self.n_init):
                 start = self._start(table, engine, rng)
                 begin(callbacks, f"{name} {self.get_params()} {table.shape} {run}", run)
-                fit = self._run(start, table, engine, callbacks)
+                fit = run_em(
+                    start, *self._em(), table, engine, tol=self.tol, max_iter=self.max_iter,
+                    callbacks=callbacks, name=name,
+                )  # fmt: skip
                 if best is None or self._rank(fit) < self._rank(best):
                     best = fit
-        assert best is not None
+        assert best is not None  # there is at least one run
         self._store(best.params)
         self.lower_bounds_ = [-float(loss) for loss in best.losses]
         self.lower_bound_ = self.lower_bounds_[-1]
         self.n_iter_ = len(best.losses) - 1
         self.converged_ = best.converged
+        finish(self.callbacks)
+        check_results(self)
+        return self
 
-    def _run(self, start: Any, table: Table, engine: Engine, callbacks: list) -> Fit:
-        return run_em(
-            start, *self._em(), table, engine, tol=self.tol, max_iter=self.max_iter,
-            callbacks=callbacks, name=type(self).__name__,
-        )  # fmt: skip
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit the mixture, and give the most probable component of every row."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
 
     # --- Posteriors and likelihoods ---
 
