@@ -9,7 +9,6 @@ Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
@@ -31,6 +30,7 @@ from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import Fit, iterate
 from tacit.core.progress import Callback
 from tacit.core.stats import tree_sum
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_enough, check_table
 from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Table, is_sparse
@@ -127,11 +127,10 @@ class CenterEstimator(
 
     def _warn_about_empty(self, used: int) -> None:
         if used < self.n_clusters:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}(n_clusters={self.n_clusters}) could fill only {used} "
                 f"clusters, because {self._too_few.format(used)}. Lower n_clusters.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     @property
@@ -181,7 +180,17 @@ class RestartedEstimator(CenterEstimator):
         with self._fit_callbacks() as callbacks:
             for run in range(self._starts()):
                 centers = first_centers(self.init, rows, self.n_clusters, rng, name=name)
-                fit, caches = self._run(run, centers, table, summary, engine, callbacks)
+                params = self._start(centers, summary, sparse=is_sparse(table))
+                # Without a seed a checkpoint of any start may resume; with one only the same.
+                seeded = centers.tobytes() if self.random_state is not None else b""
+                origin = blake2b(seeded, digest_size=16).hexdigest()
+                begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
+                caches = self._caches(table)
+                fit = iterate(
+                    params, self._collect, self._update, table, engine, max_iter=self.max_iter,
+                    settled=partial(self._settled, tol=self.tol * summary.variance),
+                    callbacks=callbacks, cache=caches, name=name,
+                )  # fmt: skip
                 if best is None or fit.losses[-1] < best.losses[-1]:
                     best, cache = fit, caches
         assert best is not None  # there is at least one start
@@ -199,20 +208,6 @@ class RestartedEstimator(CenterEstimator):
         if isinstance(self.n_init, str):  # "auto"
             return 10 if self.init == "random" else 1
         return self.n_init
-
-    def _run(self, run, centers, table, summary, engine, callbacks) -> tuple[Fit, list | None]:
-        params = self._start(centers, summary, sparse=is_sparse(table))
-        # Without a seed a checkpoint of any start may resume; with one only the same start.
-        seeded = centers.tobytes() if self.random_state is not None else b""
-        origin = blake2b(seeded, digest_size=16).hexdigest()
-        begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
-        cache = self._caches(table)
-        fit = iterate(
-            params, self._collect, self._update, table, engine, max_iter=self.max_iter,
-            settled=partial(self._settled, tol=self.tol * summary.variance),
-            callbacks=callbacks, cache=cache, name=type(self).__name__,
-        )  # fmt: skip
-        return fit, cache
 
     # What a model defines. Functions of the module's top level, so that they can travel.
 

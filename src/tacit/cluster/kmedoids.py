@@ -16,7 +16,6 @@ Schubert and Rousseeuw (2021), Fast and eager k-medoids clustering. Information 
 The notes' section on k-means and its variations.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral
@@ -36,6 +35,7 @@ from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances, check_values
 from tacit.data.checked import check_enough, check_rows, check_table, is_table
 from tacit.data.summary import summarize
@@ -281,7 +281,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.converged_ = result.converged
         if not is_table(X):
             self.labels_ = labels
-        self._warn_of_empty(labels)
+        used = len(np.unique(labels))
+        if used < self.n_clusters:
+            warn_caller(
+                f"KMedoids(n_clusters={self.n_clusters}) could fill only {used} clusters, "
+                f"because only {used} of the medoids differ from each other. Lower n_clusters.",
+                ConvergenceWarning,
+            )
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -372,16 +378,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 break
         assert best is not None  # there is at least one sample
         return best._replace(losses=[losses[0], *losses])
-
-    def _warn_of_empty(self, labels: np.ndarray) -> None:
-        used = len(np.unique(labels))
-        if used < self.n_clusters:
-            warnings.warn(
-                f"KMedoids(n_clusters={self.n_clusters}) could fill only {used} clusters, "
-                f"because only {used} of the medoids differ from each other. Lower n_clusters.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def _after_load(self) -> None:
         centers = self._centers()

@@ -29,7 +29,6 @@ MacKay (2003), Information Theory, Inference, and Learning Algorithms, ch. 20 an
 The notes' sections on soft clustering, on soft k-means and on mixtures.
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -44,6 +43,7 @@ from tacit.cluster.kmeans import RestartedEstimator
 from tacit.core.engines import Engine, check_stop
 from tacit.core.progress import Callback
 from tacit.core.stats import Stats, tree_sum
+from tacit.core.warn import warn_caller
 from tacit.data.summary import DataSummary
 from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
@@ -248,11 +248,10 @@ class SoftClusters(RestartedEstimator):
         """Warn where all centers are equal, up to the tolerance of the fit."""
         centers = self.cluster_centers_.astype(np.float64)
         if len(centers) > 1 and ((centers - centers[0]) ** 2).sum(axis=1).max() <= limit:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}(n_clusters={self.n_clusters}) ended with all centers "
                 f"in one place: the data shows only one cluster. {self._way_out}",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
 

@@ -36,6 +36,7 @@ from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, seed_from
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances, check_scale
 from tacit.data.checked import check_table
 from tacit.data.table import Table
@@ -253,11 +254,10 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         worst = -self.negative_eigenvalues_.min(initial=0.0)
         positive = self.eigenvalues_[self.eigenvalues_ > 0]
         if worst > positive.min(initial=np.inf):
-            warnings.warn(
+            warn_caller(
                 f"ClassicalMDS: the distances are far from those of points: an eigenvalue of "
                 f"{-worst:.3g} is larger in size than the smallest one kept, "
                 f"{positive.min():.3g}. Lower n_components, or use MDS.",
-                stacklevel=2,
             )
         return self
 

@@ -37,6 +37,7 @@ from tacit.core.estimator import N_JOBS, Estimator, engine_for, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from, spawn, uniforms
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances
 from tacit.decompose.classical_mds import ClassicalMDS, distances_of, load_rows
 from tacit.kernels.distances import METRICS, Metric, between_rows
@@ -317,11 +318,10 @@ class MDS(Estimator):
         self._rows = None if self.metric == "precomputed" else rows
         self._curve = None if order is None else np.stack(order.steps(best.disparities))
         if not self.converged_ and not self.callbacks:
-            warnings.warn(
+            warn_caller(
                 f"MDS(max_iter={self.max_iter}) stopped before the stress settled within "
                 f"eps={self.eps:g}. Raise max_iter or eps.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
@@ -347,7 +347,9 @@ class MDS(Estimator):
             wanted = np.interp(wanted, *self._curve)
         points = np.ascontiguousarray(self.embedding_.T)
         spread = float(np.sqrt((points**2).sum(axis=0).mean()))
-        out = nearest_places(wanted, self.embedding_)
+        k = min(3, wanted.shape[1])  # start at the mean of the items to be nearest to
+        nearest = np.argpartition(wanted, k - 1, axis=1)[:, :k]
+        out = np.ascontiguousarray(self.embedding_[nearest].mean(axis=1))
 
         def stripe(first: int) -> None:
             check_stop()
@@ -399,13 +401,6 @@ class MDS(Estimator):
         tags.input_tags.sparse = self.metric != "precomputed"
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
-
-
-def nearest_places(wanted: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """A start for new points: the mean of the three items that they are to be nearest to."""
-    k = min(3, wanted.shape[1])
-    nearest = np.argpartition(wanted, k - 1, axis=1)[:, :k]
-    return np.ascontiguousarray(points[nearest].mean(axis=1))
 
 
 # --- Kernels ---

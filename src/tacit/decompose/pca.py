@@ -19,7 +19,6 @@ sections on principal components and on dimensionality reduction.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -38,6 +37,7 @@ from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
 from tacit.core.stats import Stats
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.krylov import room_for, squared_length, width_for
@@ -496,17 +496,15 @@ class PCA(ProjectionEstimator):
         self._weight = float(weight)
         self.n_iter_, self.converged_ = spectrum.passes, bool(spectrum.converged)
         if not total > 0:
-            warnings.warn(
+            warn_caller(
                 "PCA: all rows are equal, so there is no variance to explain. "
                 "explained_variance_ratio_ is 0.",
-                stacklevel=3,
             )
         if not self.converged_:
-            warnings.warn(
+            warn_caller(
                 f"PCA(max_iter={self.max_iter}) stopped before the residuals reached "
                 f"tol={self.tol:g}. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _scales(self) -> np.ndarray:

@@ -39,6 +39,7 @@ from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_answer, check_table
 from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
@@ -260,11 +261,10 @@ class ProbabilisticPCA(ProjectionEstimator):
         self.lower_bounds_ = [-float(loss) for loss in fit.losses]
         self.n_iter_, self.converged_ = len(fit.losses) - 1, bool(fit.converged)
         if not self.converged_ and not self.callbacks:
-            warnings.warn(
+            warn_caller(
                 f"ProbabilisticPCA(max_iter={self.max_iter}) stopped before the log-likelihood "
                 f"settled within tol={self.tol:g}. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

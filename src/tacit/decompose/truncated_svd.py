@@ -14,7 +14,6 @@ Eckart and Young (1936), The approximation of one matrix by another of lower ran
 Psychometrika 1. The notes' section on smoothing word counts and latent semantic analysis.
 """
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -35,6 +34,7 @@ from tacit.core.loop import iterate
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback
 from tacit.core.randoms import seed_from
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_results, check_table
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
@@ -374,12 +374,11 @@ class TruncatedSVD(ProjectionEstimator):
             callbacks=callbacks,
         )  # fmt: skip
         if solution.remainder > tol and solution.passes == passes and not fixed:
-            warnings.warn(
+            warn_caller(
                 f"TruncatedSVD(max_iter={passes}) stopped with residuals of "
                 f"{solution.remainder:.2g} of their singular values, above tol={tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return solution
 
@@ -389,9 +388,8 @@ def ratios(variances: np.ndarray, solution: Components) -> np.ndarray:
     total = float(solution.moments.variance.sum())
     if total > 0:
         return variances / total
-    warnings.warn(
+    warn_caller(
         "TruncatedSVD: all rows are equal, so there is no variance to explain. "
         "explained_variance_ratio_ is 0.",
-        stacklevel=5,
     )
     return np.zeros_like(variances)

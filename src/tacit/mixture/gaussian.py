@@ -42,6 +42,7 @@ from tacit.cluster import KMeans
 from tacit.core.engines import Engine, check_stop
 from tacit.core.loop import Fit
 from tacit.core.stats import Stats
+from tacit.core.warn import warn_caller
 from tacit.core.wording import count
 from tacit.data.checked import check_table
 from tacit.data.observed import observed_columns
@@ -617,12 +618,11 @@ class GaussianMixture(Mixture):
         del self._origin, self._variance, self._floor
         if params.floored:
             floored = count(params.floored, "variance is", "variances are")
-            warnings.warn(
+            warn_caller(
                 f"GaussianMixture: {floored} at the floor, reg_covar={self.reg_covar:g} times "
                 "that of the data: a component has collapsed onto few rows or onto equal ones. "
                 "Lower n_components.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _params(self) -> GaussianParams:

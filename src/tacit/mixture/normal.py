@@ -12,7 +12,6 @@ The notes' section on the multivariate normal. Mardia, Kent and Bibby (1979), Mu
 Analysis, chapter 3. Rao (1973), Linear Statistical Inference, 8a: singular normals.
 """
 
-import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from tacit.core import moments
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_table
 from tacit.data.table import Table, parts
 
@@ -147,11 +147,9 @@ class MultivariateNormal(DensityMixin, Estimator):
             )
         self._set(stats.mean, stats.scatter / (stats.weight - self.ddof))
         if self.rank_ < self.n_features_in_:
-            warnings.warn(
+            warn_caller(
                 f"MultivariateNormal: the rows vary in {self.rank_} of {self.n_features_in_} "
                 "directions. The others are projected off; see flat_directions_.",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 

@@ -21,7 +21,6 @@ documents using EM. Machine Learning 39; section 5.3 for several components. The
 on semi-supervised learning and on multi-component modeling.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
 from numbers import Integral, Real
@@ -40,6 +39,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, check_weights, engine_for, with_callbacks
 from tacit.core.loop import Fit
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_count_table, check_results
 from tacit.data.table import Table
 from tacit.mixture.em import posterior, run_em
@@ -187,11 +187,10 @@ class LabeledMixture(CountComponents, ClassifierMixin, Estimator):
         self.n_iter_, self.converged_ = max(1, len(fit.losses) - 1), fit.converged
         check_results(self)
         if not fit.converged:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}: EM did not converge in max_iter={self.max_iter} "
                 "iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _after_load(self) -> None:

@@ -20,7 +20,6 @@ label from ``predict`` than in the tree.
 The notes' section on hierarchical clustering; linkages and papers are in ``linkage``.
 """
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -51,6 +50,7 @@ from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Callback
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_values
 from tacit.data.checked import check_enough, check_table, is_table
 from tacit.data.table import Table
@@ -385,10 +385,9 @@ class AgglomerativeClustering(TreeClustering):
         components = int(connected_components(graph, directed=False, return_labels=False))
         self.n_connected_components_ = components
         if self.n_clusters is not None and components > self.n_clusters:
-            warnings.warn(
+            warn_caller(
                 f"{name}: the connectivity graph has {components} connected components, "
                 f"more than n_clusters={self.n_clusters}, so some of them were merged.",
-                stacklevel=5,
             )
         pause = notify_merges(name, data.n, callbacks)
         engine = get_engine(self.engine)

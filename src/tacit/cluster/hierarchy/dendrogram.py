@@ -27,7 +27,6 @@ Bar-Joseph, Gifford and Jaakkola (2001), Fast optimal leaf ordering for hierarch
 Bioinformatics 17.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ from tacit.cluster.hierarchy.inputs import check_input, square_matrix
 from tacit.core.engines import get_engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
+from tacit.core.warn import warn_caller
 from tacit.measure.labels import by_size
 
 __all__ = [
@@ -208,10 +208,9 @@ def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
     matrix = leaf_distances(X, metric, len(Z) + 1, "cophenetic_correlation")
     along, true = cophenetic(Z), squareform(matrix, checks=False)
     if not (np.ptp(along) > 0 and np.ptp(true) > 0):
-        warnings.warn(
+        warn_caller(
             "cophenetic_correlation is 0 because the distances are all the same, in the tree "
             "or in the data.",
-            stacklevel=2,
         )
         return 0.0
     return float(np.corrcoef(along, true)[0, 1])

@@ -21,7 +21,6 @@ Kaufman and Rousseeuw (1990), Finding groups in data: an introduction to cluster
 chapter 6.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -49,6 +48,7 @@ from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_enough, check_results, check_table
 from tacit.data.summary import summarize
 from tacit.kernels.distances import euclidean
@@ -359,11 +359,10 @@ class DivisiveClustering(TreeClustering):
         self.inertia_ = float(sum(node.inertia for node in nodes if not node.parts))
         k = len(self.cluster_centers_)
         if k < self.n_clusters:
-            warnings.warn(
+            warn_caller(
                 f"{name}(n_clusters={self.n_clusters}) could make only {k} clusters, because "
                 f"the data has only {k} distinct rows. Lower n_clusters.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _fit_diana(self, X: Any, callbacks: list) -> None:

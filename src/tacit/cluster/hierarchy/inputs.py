@@ -9,7 +9,6 @@
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.memory import check_memory
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_in_memory, is_table
 from tacit.data.summary import summarize
 from tacit.data.table import Table
@@ -184,10 +184,9 @@ def warn_if_distances(rows: Any, name: str) -> None:
     if n != d or n < 3 or sp.issparse(rows):
         return
     if not np.diagonal(rows).any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
-        warnings.warn(
+        warn_caller(
             f"{name} takes the {n} x {n} numbers as rows, but they look like a matrix of "
             "distances. If they are distances, use metric='precomputed'.",
-            stacklevel=4,
         )
 
 
