@@ -122,7 +122,7 @@ def test_a_hundred_passes_do_not_wear_the_basis_out():
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-10)
     values = np.linalg.svd(rows, compute_uv=False)[:3]
     np.testing.assert_allclose(np.sqrt(params.values / params.scale), values, rtol=1e-12)
-    assert krylov.remainder(params) == 0.0
+    assert krylov.relative_residual(params) == 0.0
 
 
 # --- The products ---

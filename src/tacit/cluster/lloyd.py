@@ -263,9 +263,9 @@ def loss_from_sums(
     """
     origin = params.summary.origin
     centers = params.centers if params.sparse else params.centers - origin
-    pull = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
+    products = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
     lengths = params.geometry.squares if params.sparse else dots(centers, centers)
-    return max(0.0, square - float((2 * pull - counts * lengths).sum()))
+    return max(0.0, square - float((2 * products - counts * lengths).sum()))
 
 
 def farthest_rows(

@@ -77,11 +77,11 @@ def fit_reference(rows: np.ndarray, *, unit: bool = False, aligned: bool = True)
         axes = np.linalg.eigh(centered.T @ centered)[1]
     else:
         axes = np.linalg.svd(centered, full_matrices=False)[2].T
-    turned = centered @ axes
-    deviation = np.sqrt((turned**2).mean(axis=0))
+    scores = centered @ axes
+    deviation = np.sqrt((scores**2).mean(axis=0))
     varies = deviation > 1e-9 * deviation.max(initial=0.0)
-    radii = np.sqrt(((turned[:, varies] / deviation[varies]) ** 2).sum(axis=1))
-    low, high = turned.min(axis=0), turned.max(axis=0)
+    radii = np.sqrt(((scores[:, varies] / deviation[varies]) ** 2).sum(axis=1))
+    low, high = scores.min(axis=0), scores.max(axis=0)
     return Reference(len(rows), mean, axes, low, high, deviation, radii, unit)
 
 
@@ -89,16 +89,16 @@ def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:
     """As many rows without clusters, from a key."""
     shape = (reference.rows, len(reference.low))
     if kind == "box":
-        turned = reference.low + (reference.high - reference.low) * uniforms(drawn, shape)
+        scores = reference.low + (reference.high - reference.low) * uniforms(drawn, shape)
     else:
-        turned = normals(drawn, shape)
+        scores = normals(drawn, shape)
         varies = reference.deviation > 1e-9 * reference.deviation.max(initial=0.0)
         if kind == "radial" and varies.sum() > 1:  # on a line it would repeat the rows
-            lengths = np.sqrt((turned[:, varies] ** 2).sum(axis=1))
-            radii = reference.radii[permutation(key(drawn, 1), len(turned))]
-            turned *= (radii / lengths)[:, None]
-        turned *= reference.deviation
-    rows = turned @ reference.axes.T + reference.mean
+            lengths = np.sqrt((scores[:, varies] ** 2).sum(axis=1))
+            radii = reference.radii[permutation(key(drawn, 1), len(scores))]
+            scores *= (radii / lengths)[:, None]
+        scores *= reference.deviation
+    rows = scores @ reference.axes.T + reference.mean
     return unit_rows(rows)[0] if reference.unit else rows
 
 

@@ -40,7 +40,7 @@ from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances, check_scale
 from tacit.data.checked import check_table
 from tacit.data.table import Table
-from tacit.decompose.krylov import room_for, width_for
+from tacit.decompose.krylov import block_width, most_vectors
 from tacit.decompose.pca import PCA
 from tacit.decompose.truncated_svd import search, with_signs
 from tacit.kernels.distances import METRICS, Metric, between_rows, distance_matrix
@@ -123,16 +123,16 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
     n = len(products)
     trace = float(np.trace(products))
     wanted = k
-    while n > SMALL and n > room_for(wanted, width_for(wanted)):
+    while n > SMALL and n > most_vectors(wanted):
         # The space of the largest sizes; then their signs, from one more product.
         solution = search(
-            Table.from_array(products), engine, n_components=wanted, width=width_for(wanted),
+            Table.from_array(products), engine, n_components=wanted, width=block_width(wanted),
             passes=200, tol=TOLERANCE, seed=0, callbacks=[], name="ClassicalMDS",
         )  # fmt: skip
         with one_blas_thread():
-            turned = solution.rows @ products @ solution.rows.T
-            values, turns = eigh((turned + turned.T) / 2)
-            values, vectors = values[::-1], turns[:, ::-1].T @ solution.rows
+            restricted = solution.rows @ products @ solution.rows.T
+            values, rotation = eigh((restricted + restricted.T) / 2)
+            values, vectors = values[::-1], rotation[:, ::-1].T @ solution.rows
         noise = NOISE * np.abs(values).max(initial=0.0)
         if (values >= -noise).sum() >= k:
             return finish(values, vectors, k, trace)

@@ -175,8 +175,8 @@ def diagnose(
     distinct = distinct_rows(distances)
     two_nn, levina_bickel = intrinsic(distances[np.ix_(distinct, distinct)])
     m = len(distances)
-    apart = distances[np.triu_indices(m, 1)]
-    mean = float(apart.mean())
+    pairs = distances[np.triu_indices(m, 1)]
+    mean = float(pairs.mean())
     np.fill_diagonal(distances, np.inf)
     nearest = float(distances.min(axis=1).mean())
     return Diagnosis(
@@ -188,7 +188,7 @@ def diagnose(
         levina_bickel=levina_bickel,
         participation=participation(variances),
         ranks={error: rank_at(variances, error) for error in ERRORS},
-        distance_spread=float(apart.std()) / mean if mean > 0 else 0.0,
+        distance_spread=float(pairs.std()) / mean if mean > 0 else 0.0,
         nearest_over_mean=nearest / mean if mean > 0 else 0.0,
         constant_columns=constant_columns(rows),
     )

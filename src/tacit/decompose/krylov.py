@@ -43,8 +43,8 @@ from tacit.decompose.gram_panels import (
 )
 
 __all__ = [
-    "KrylovParams", "KrylovStats", "collect", "leading", "loss", "remainder", "room_for",
-    "squared_length", "start", "update", "visible", "width_for",
+    "KrylovParams", "KrylovStats", "block_width", "collect", "leading", "loss", "most_vectors",
+    "relative_residual", "squared_length", "start", "update", "visible",
 ]  # fmt: skip
 
 # Rounding errors relative to the largest eigenvalue, by the dtype of the vectors.
@@ -104,7 +104,7 @@ def start(
     width = -(-width // PANEL) * PANEL
     block = normals(key(seed, 0), (width, columns))
     none = np.empty(0)
-    limit = room_for(n_components, width) - width
+    limit = most_vectors(n_components, width) - width
     return KrylovParams(
         n_components, limit, np.uint64(seed), 0, 1.0, (), np.empty((0, 0)), block,
         to_panels(block, engine or Serial(), dtype), 0, 0.0, none, none, 0.0,
@@ -155,7 +155,7 @@ def update(
         return advance(params, residual, square, length, engine)
 
 
-def remainder(params: KrylovParams) -> float:
+def relative_residual(params: KrylovParams) -> float:
     """The relative residual of the Ritz vectors; 0 when it is below rounding errors.
 
     The root mean square of the residuals over their singular values. Where X'X gave no new
@@ -201,13 +201,14 @@ def leading(params: KrylovParams, engine: Engine) -> np.ndarray:
         return combine(1.5 * np.eye(k) - 0.5 * overlap, (rows,), engine)
 
 
-def width_for(k: int) -> int:
+def block_width(k: int) -> int:
     """Vectors of a block: a panel for every 64 components."""
     return PANEL * -(-k // 64)
 
 
-def room_for(n_components: int, width: int) -> int:
+def most_vectors(n_components: int, width: int | None = None) -> int:
     """The most vectors of a basis and a block."""
+    width = block_width(n_components) if width is None else width
     return 2 * n_components + 5 * -(-width // PANEL) * PANEL
 
 
@@ -307,14 +308,14 @@ def directions(
     """
     rows = [residual[:0]]
     while True:
-        weights, turns = eigh(square)
-        keep = weights > max(floor, RELIABLE * weights[-1])
+        values, vectors = eigh(square)
+        keep = values > max(floor, RELIABLE * values[-1])
         if keep.any():
-            scaled = turns[:, keep] / np.sqrt(weights[keep])
+            scaled = vectors[:, keep] / np.sqrt(values[keep])
             rows.append(combine(scaled.T, (residual,), engine))
         if keep.all() or not keep.any():
-            return np.concatenate(rows), float(np.maximum(weights[~keep], 0.0).sum())
-        residual = combine(turns[:, ~keep].T, (residual,), engine)
+            return np.concatenate(rows), float(np.maximum(values[~keep], 0.0).sum())
+        residual = combine(vectors[:, ~keep].T, (residual,), engine)
         square = inner((residual,), residual, engine)
 
 
@@ -328,6 +329,6 @@ def orthonormalized(basis: tuple, block: np.ndarray, engine: Engine) -> np.ndarr
     for _ in range(2):
         if basis:
             block = combine(inner(basis, block, engine).T, basis, engine, less_from=block)
-        weights, turns = eigh(inner((block,), block, engine))
-        block = combine((turns / np.sqrt(weights)).T, (block,), engine)
+        values, vectors = eigh(inner((block,), block, engine))
+        block = combine((vectors / np.sqrt(values)).T, (block,), engine)
     return block

@@ -40,7 +40,7 @@ from tacit.core.stats import Stats
 from tacit.core.warn import warn_caller
 from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
-from tacit.decompose.krylov import room_for, squared_length, width_for
+from tacit.decompose.krylov import block_width, most_vectors, squared_length
 from tacit.decompose.low_rank import ProjectionEstimator, knee_of, rank_errors
 from tacit.decompose.truncated_svd import check_total, measure, naming_rows, search, with_signs
 
@@ -140,11 +140,11 @@ def by_lanczos(
     columns = engine.reduce(column_moments.collect, MomentsParams(full=False), table)
     check_range(columns, table)
     solution = search(
-        table, engine, n_components=k, width=width_for(k), passes=passes, tol=tol,
+        table, engine, n_components=k, width=block_width(k), passes=passes, tol=tol,
         seed=seed, callbacks=callbacks, center=columns.mean, name="PCA",
     )  # fmt: skip
     values, rows, _, _ = measure(solution, table, engine, center=columns.mean)
-    converged = solution.remainder <= tol
+    converged = solution.residual <= tol
     return Spectrum(rows, values**2, columns, solution.passes + 2, converged)
 
 
@@ -452,7 +452,7 @@ class PCA(ProjectionEstimator):
                 "number of components. Give one."
             )
         if solver in LANCZOS:  # no space to search where there are few columns
-            solver = "krylov" if k and d > room_for(k, width_for(k)) else "covariance_eigh"
+            solver = "krylov" if k and d > most_vectors(k) else "covariance_eigh"
         self.solver_ = solver
         if solver == "krylov":
             assert k is not None

@@ -94,18 +94,18 @@ def collect_chunk(
     params: PPCAParams, rows: np.ndarray, mask: np.ndarray | None, weights: np.ndarray
 ) -> PPCAStats:
     d, k1 = params.loadings.shape
-    place, spread, evidence = posterior(params, rows, mask)
+    mean, covariance, evidence = posterior(params, rows, mask)
     ones = np.ones((len(rows), 1))
-    z = np.concatenate([place, ones], axis=1)  # (n, k + 1)
+    z = np.concatenate([mean, ones], axis=1)  # (n, k + 1)
     weighted = weights[:, None] * z
     if mask is None:
         shared = z.T @ weighted
-        shared[:-1, :-1] += weights.sum() * spread[0]
+        shared[:-1, :-1] += weights.sum() * covariance[0]
         outer = shared[None] if params.complete else np.broadcast_to(shared, (d, k1, k1))
         observed = d * float(weights.sum())
     else:
         second = np.einsum("ni,nj->nij", weighted, z)
-        second[:, :-1, :-1] += weights[:, None, None] * spread
+        second[:, :-1, :-1] += weights[:, None, None] * covariance
         second = second.reshape(len(rows), -1)
         outer = (mask.T.astype(np.float64) @ second).reshape(d, k1, k1)
         observed = float(weights @ mask.sum(axis=1))
@@ -134,13 +134,13 @@ def posterior(
         count = mask.sum(axis=1).astype(np.float64)
     matrix = inner + noise * np.eye(k)
     inverse = np.linalg.inv(matrix)
-    pull = centered @ W  # (n, k)
-    place = pull @ inverse[0] if mask is None else np.einsum("nij,nj->ni", inverse, pull)
-    # Woodbury: what the noise alone would cost, less what z explains of it.
-    cost = (np.einsum("nd,nd->n", centered, centered) - (pull * place).sum(axis=1)) / noise
+    scores = centered @ W  # (n, k)
+    mean = scores @ inverse[0] if mask is None else np.einsum("nij,nj->ni", inverse, scores)
+    # Woodbury: the squared Mahalanobis distance by the noise alone, less what z explains of it.
+    squares = (np.einsum("nd,nd->n", centered, centered) - (scores * mean).sum(axis=1)) / noise
     log_det = np.linalg.slogdet(matrix)[1] + (count - k) * np.log(noise)
-    evidence = -0.5 * (count * LOG_2PI + log_det + np.maximum(cost, 0.0))
-    return place, noise * inverse, evidence
+    evidence = -0.5 * (count * LOG_2PI + log_det + np.maximum(squares, 0.0))
+    return mean, noise * inverse, evidence
 
 
 def update(params: PPCAParams, stats: PPCAStats) -> PPCAParams:
@@ -270,7 +270,7 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """The expected z of every row, given its observed values: (n, n_components)."""
-        return np.concatenate([place for place, _ in self._posteriors(X)])
+        return np.concatenate([mean for mean, _ in self._posteriors(X)])
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from z."""
@@ -392,9 +392,9 @@ def block_posterior(params: PPCAParams, block: Any) -> tuple:
     mask = ~np.isnan(rows)
     complete = mask.all(axis=1)
     n, k = len(rows), params.loadings.shape[1] - 1
-    place, evidence = np.empty((n, k)), np.empty(n)
+    mean, evidence = np.empty((n, k)), np.empty(n)
     for index, observed in ((complete, None), (~complete, mask[~complete])):
         if index.any():
             part = np.nan_to_num(rows[index], nan=0.0)
-            place[index], _, evidence[index] = posterior(params, part, observed)
-    return place, evidence
+            mean[index], _, evidence[index] = posterior(params, part, observed)
+    return mean, evidence

@@ -60,7 +60,7 @@ class Components(NamedTuple):
     errors: np.ndarray  # (k,) |X'X v - value v|
     moments: Moments  # of the columns of X
     passes: int
-    remainder: float  # see krylov.remainder
+    residual: float  # krylov.relative_residual
 
 
 # --- Search ---
@@ -79,7 +79,7 @@ def search(
     center: np.ndarray | None = None,
     name: str = "TruncatedSVD",
 ) -> Components:
-    """Block Lanczos until the remainder is at most ``tol``, or for ``passes`` passes.
+    """Block Lanczos until the residual is at most ``tol``, or for ``passes`` passes.
 
     With a ``center``, X is the rows less the center.
     """
@@ -95,7 +95,7 @@ def search(
     )  # fmt: skip
     params = iterate(
         params, krylov.collect, update, table, engine, max_iter=passes,
-        settled=lambda _, new: krylov.remainder(new) <= tol, callbacks=callbacks,
+        settled=lambda _, new: krylov.relative_residual(new) <= tol, callbacks=callbacks,
         cache=chunk_caches(table), loss_of=krylov.loss, visible=krylov.visible,
         name=name,
     ).params  # fmt: skip
@@ -103,7 +103,8 @@ def search(
     errors = np.full(n_components, krylov.squared_length(params.moments))
     errors[: len(params.errors)] = params.errors / params.scale
     rows = krylov.leading(params, engine)
-    return Components(rows, errors, params.moments, params.step, krylov.remainder(params))
+    residual = krylov.relative_residual(params)
+    return Components(rows, errors, params.moments, params.step, residual)
 
 
 def search_narrow(table: Table, engine: Engine, n_components: int) -> Components:
@@ -113,9 +114,8 @@ def search_narrow(table: Table, engine: Engine, n_components: int) -> Components
     check_total(krylov.squared_length(columns), table, "TruncatedSVD")
     with one_blas_thread():
         values, vectors = krylov.eigenpairs(gram_of(moments), n_components)
-    return Components(
-        np.ascontiguousarray(vectors.T), np.zeros(len(values)), columns, passes=1, remainder=0.0
-    )
+    rows = np.ascontiguousarray(vectors.T)
+    return Components(rows, np.zeros(len(values)), columns, passes=1, residual=0.0)
 
 
 def vector_dtype(table: Table) -> Any:
@@ -333,7 +333,7 @@ class TruncatedSVD(ProjectionEstimator):
         self.explained_variance_ratio_ = ratios(variances, solution).astype(dtype)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)
         self.n_iter_ = solution.passes
-        self.converged_ = bool(solution.remainder <= self._tolerance)
+        self.converged_ = bool(solution.residual <= self._tolerance)
         check_results(self)
         return self
 
@@ -364,19 +364,19 @@ class TruncatedSVD(ProjectionEstimator):
     def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Components:
         k, d = self.n_components, table.shape[1]
         fixed = self.n_iter != "auto" and self.algorithm != "arpack"
-        width = k + self.n_oversamples if fixed else krylov.width_for(k)
+        width = k + self.n_oversamples if fixed else krylov.block_width(k)
         passes = int(self.n_iter) + 2 if fixed else self.max_iter
         tol = -1.0 if fixed else self._tolerance
-        if d <= max(NARROW, krylov.room_for(k, width)):
+        if d <= max(NARROW, krylov.most_vectors(k, width)):
             return search_narrow(table, engine, k)
         solution = search(
             table, engine, n_components=k, width=width, passes=passes, tol=tol, seed=seed,
             callbacks=callbacks,
         )  # fmt: skip
-        if solution.remainder > tol and solution.passes == passes and not fixed:
+        if solution.residual > tol and solution.passes == passes and not fixed:
             warn_caller(
                 f"TruncatedSVD(max_iter={passes}) stopped with residuals of "
-                f"{solution.remainder:.2g} of their singular values, above tol={tol:g}. "
+                f"{solution.residual:.2g} of their singular values, above tol={tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
             )

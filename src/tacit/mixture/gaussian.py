@@ -536,8 +536,8 @@ class GaussianMixture(Mixture):
         columns = observed_columns(table, engine, "GaussianMixture")
         self._origin, self._variance = columns.mean, columns.variance
         self.n_missing_ = columns.missing
-        spread = float(columns.variance.mean())
-        self._floor = max(self.reg_covar * spread, 1e-30 * spread, 1e-280)
+        variance = float(columns.variance.mean())
+        self._floor = max(self.reg_covar * variance, 1e-30 * variance, 1e-280)
 
     def _start(self, table: Table, engine: Engine, rng: Any) -> GaussianParams:
         k, d = self.n_components, table.shape[1]
@@ -549,15 +549,15 @@ class GaussianMixture(Mixture):
         )  # fmt: skip
         # With equal spherical covariances the most probable component is the nearest mean.
         fixed = self.covariance_type == "fixed"
-        spread = float(self.variance) if fixed else max(self._variance.mean(), self._floor)
-        diagonals = np.full((k, d), spread)
+        variance = float(self.variance) if fixed else max(self._variance.mean(), self._floor)
+        diagonals = np.full((k, d), variance)
         flat = self.covariance_type in ("diag", "spherical", "fixed")
         start = GaussianParams(
             np.full(k, 1 / k), means, diagonals if flat else as_matrices(diagonals),
             self._origin, self.covariance_type, self._floor, hard=True,
         )  # fmt: skip
-        first_spread = self._covariances_init(k, d)
-        if self.weights_init is None or (first_spread is None and not fixed):
+        covariances = self._covariances_init(k, d)
+        if self.weights_init is None or (covariances is None and not fixed):
             start = update(start, engine.reduce(collect, start, table))
         start = start._replace(hard=False)
         if self.means_init is not None:
@@ -569,8 +569,8 @@ class GaussianMixture(Mixture):
                     "GaussianMixture: weights_init must be at least 0 and add up to 1."
                 )
             start = start._replace(weights=weights)
-        if first_spread is not None and not fixed:
-            inner = widened(first_spread, self.covariance_type, k, d)
+        if covariances is not None and not fixed:
+            inner = widened(covariances, self.covariance_type, k, d)
             start = start._replace(covariances=apply_floor(inner, self._floor)[0])
         return start
 

@@ -389,9 +389,9 @@ class AgglomerativeClustering(TreeClustering):
                 f"{name}: the connectivity graph has {components} connected components, "
                 f"more than n_clusters={self.n_clusters}, so some of them were merged.",
             )
-        pause = notify_merges(name, data.n, callbacks)
+        report = notify_merges(name, data.n, callbacks)
         engine = get_engine(self.engine)
-        return constrained_linkage(data, self.linkage, graph, engine, pause=pause)
+        return constrained_linkage(data, self.linkage, graph, engine, report=report)
 
     def _fit_compressed(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)

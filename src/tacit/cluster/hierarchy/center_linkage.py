@@ -117,7 +117,7 @@ def merge_centers(centers, a, b, square, halfway):
 # --- Ward ---
 
 
-def ward_chain(source: Source, sizes: np.ndarray, pause: Callable[[int], None]) -> Merges:
+def ward_chain(source: Source, sizes: np.ndarray, report: Callable[[int], None]) -> Merges:
     """The merges of points, which are overwritten, in the order of the chain. Heights are
     distances."""
     n = source.n
@@ -130,7 +130,7 @@ def ward_chain(source: Source, sizes: np.ndarray, pause: Callable[[int], None]) 
         run_ward(centers, chain, on_chain, values, lows, count, merges)
         keep = compact_centers(centers, count, on_chain)
         chain[: count[DEPTH]] = np.searchsorted(keep, chain[: count[DEPTH]])
-        pause(int(count[DONE]))
+        report(int(count[DONE]))
     return merges
 
 
@@ -198,7 +198,7 @@ class Nearest(NamedTuple):
 
 
 def merge_closest_centers(
-    source: Source, sizes: np.ndarray, pause: Callable[[int], None], *, halfway: bool
+    source: Source, sizes: np.ndarray, report: Callable[[int], None], *, halfway: bool
 ) -> Merges:
     """Centroid linkage, or median where a merged center lies ``halfway``, of points or of a
     square matrix of squared distances, which are overwritten. In merge order."""
@@ -214,7 +214,7 @@ def merge_closest_centers(
             column = nearest.column[: len(keep)]
             column[column >= 0] = np.searchsorted(keep, column[column >= 0])
             nearest.distance[len(keep) :] = np.inf
-        pause(int(count[DONE]))
+        report(int(count[DONE]))
     return merges
 
 

@@ -90,7 +90,7 @@ def constrained_linkage(
     graph: sp.csr_array,
     engine: Engine,
     *,
-    pause: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> np.ndarray:
     """The linkage matrix, in the order of the merges."""
     n, code = data.n, METHODS.index(method)
@@ -103,14 +103,14 @@ def constrained_linkage(
         search_all(edges, clusters, distance, partner, count, code)
     while count[1] < n - 1 and distance.min() < np.inf:
         run(edges, clusters, distance, partner, lows, count, merges, code)
-        pause(int(count[1]))
+        report(int(count[1]))
     heights = merges.heights
     done = int(count[1])
     if method in CENTERED:
         heights[:done] = np.sqrt(np.maximum(heights[:done], 0.0))
     if done < n - 1:
         join_components(clusters, method, merges, done)
-        pause(n - 1)
+        report(n - 1)
     Z = label_merges(*merges)
     Z[:, 2] /= data.scale
     return Z

@@ -58,7 +58,7 @@ __all__ = ["DivisiveClustering", "bisect", "diana"]
 
 NOISE = 1e-12  # of the diameter: a smaller difference is rounding
 SMALLER = "Use method='bisecting', or AgglomerativeClustering(compress=1000)."
-Pause = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 # --- Bisecting k-means ---
@@ -76,7 +76,7 @@ class Node:
 
 
 def bisect(
-    X: Any, n_clusters: int, *, largest: bool, make_kmeans: Callable[[], KMeans], pause: Pause
+    X: Any, n_clusters: int, *, largest: bool, make_kmeans: Callable[[], KMeans], report: Report
 ) -> tuple[list[Node], list[int]]:
     """Split the rows of an array or a sparse matrix into n_clusters, or as many as differ: the
     clusters, and those that were split, in order.
@@ -106,7 +106,7 @@ def bisect(
             members = node.rows[model.labels_ == side]
             nodes.append(Node(members, min(sum_of_squares(X[members]), node.inertia)))
         order.append(at)
-        pause(len(order))
+        report(len(order))
     return nodes, order
 
 
@@ -169,7 +169,7 @@ def same_rows(rows: Any) -> bool:
 # --- DIANA ---
 
 
-def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray:
+def diana(matrix: np.ndarray, *, report: Report = lambda done: None) -> np.ndarray:
     """SciPy's linkage matrix of the splits of a square matrix of distances.
 
     >>> diana(np.abs(np.subtract.outer([0.0, 1.0, 5.0, 7.0], [0.0, 1.0, 5.0, 7.0])))
@@ -202,7 +202,7 @@ def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray
         merges.heights[done] = height
         rows[start:middle], rows[middle:stop] = a, b
         waiting += [(start, middle), (middle, stop)]
-        pause(n - 1 - done)
+        report(n - 1 - done)
     return sorted_linkage(merges)
 
 
@@ -340,9 +340,9 @@ class DivisiveClustering(TreeClustering):
             return KMeans(2, random_state=rng.randint(2**31 - 1), **settings)
 
         largest = self.bisecting_strategy == "largest_cluster"
-        pause = notify_merges(name, self.n_clusters, callbacks)
+        report = notify_merges(name, self.n_clusters, callbacks)
         nodes, order = bisect(
-            X, self.n_clusters, largest=largest, make_kmeans=make_kmeans, pause=pause
+            X, self.n_clusters, largest=largest, make_kmeans=make_kmeans, report=report
         )
         labels, self._parts, self.linkage_matrix_ = number_by_size(nodes, order, X.shape[0])
         splits = [nodes[i].centers for i in order]
@@ -373,7 +373,7 @@ class DivisiveClustering(TreeClustering):
         check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", SMALLER)
         data = check_input(rows, "complete", self.metric, engine, name=name)
         matrix = square_matrix(data, engine)
-        Z = diana(matrix, pause=notify_merges(name, n, callbacks))
+        Z = diana(matrix, report=notify_merges(name, n, callbacks))
         Z[:, 2] /= data.scale
         self.linkage_matrix_ = Z
         self.labels_ = cut(Z, k=self.n_clusters)

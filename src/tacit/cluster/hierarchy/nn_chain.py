@@ -109,12 +109,12 @@ def nn_chain(
     sizes: np.ndarray,
     *,
     squared: bool = False,
-    pause: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> Merges:
     """The merges, in the order of the chain.
 
     ``squared`` asks the source for squares; the heights then are squares too, for Ward always.
-    ``pause(done)`` is called between two kernels with the number of merges.
+    ``report(done)`` is called between two kernels with the number of merges.
     """
     n = source.n
     merges = Merges.empty(n)
@@ -123,7 +123,7 @@ def nn_chain(
     while count[AT.alive] > 1:
         if run_chain(source, columns, work, count, merges, code, squared) == CROWDED:
             compact(source, columns, work, count)
-        pause(int(count[AT.done]))
+        report(int(count[AT.done]))
     return merges
 
 
