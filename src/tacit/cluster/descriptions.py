@@ -96,7 +96,7 @@ class ClusterDescription:
         """Keywords, or the features with their scores."""
         if self.keywords:
             return ", ".join(self.keywords)
-        return ", ".join(f"{each.name} {each.score:+.1f}" for each in self.features) or "-"
+        return ", ".join(f"{f.name} {f.score:+.1f}" for f in self.features) or "-"
 
     def _repr_html_(self) -> str:
         return html_table(HEADINGS, [html_cells(self)], right=(0, 1, 2))
@@ -113,7 +113,7 @@ class Descriptions(list[ClusterDescription]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
-        return {"clusters": [each.to_dict() for each in self], "notes": list(self.notes)}
+        return {"clusters": [cluster.to_dict() for cluster in self], "notes": list(self.notes)}
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), *self.notes])
@@ -123,11 +123,11 @@ class Descriptions(list[ClusterDescription]):
         return table + html_notes(self.notes)
 
 
-def html_cells(each: ClusterDescription) -> list[object]:
+def html_cells(cluster: ClusterDescription) -> list[object]:
     """Words and documents are untrusted: escaped, and in ``bdi`` for their text direction."""
-    quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in each.examples)
-    gist = Markup(f"<bdi>{escape(each.gist)}</bdi>{''.join(quotes)}")
-    return [each.cluster, f"{each.size:,}", f"{each.share:.0%}", gist]
+    quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in cluster.examples)
+    gist = Markup(f"<bdi>{escape(cluster.gist)}</bdi>{''.join(quotes)}")
+    return [cluster.cluster, f"{cluster.size:,}", f"{cluster.share:.0%}", gist]
 
 
 def describe(
@@ -216,7 +216,7 @@ def describe(
                 nearest=tuple(nearest.tolist()),
                 borderline=borderline_rows(distances, members, j, top),
                 features=features,
-                keywords=tuple(str(each.name) for each in features) if words else (),
+                keywords=tuple(str(feature.name) for feature in features) if words else (),
                 examples=() if documents is None else excerpts(documents, nearest),
             )
         )
@@ -308,7 +308,7 @@ def excerpts(documents: Sequence[str], places: np.ndarray) -> tuple[str, ...]:
     for i in places.tolist():
         text = documents[i]
         start = " ".join(("" if text is None else str(text))[: 4 * EXCERPT].split())
-        start = "".join(each for each in start if each.isprintable())
+        start = "".join(c for c in start if c.isprintable())
         texts.append(start if len(start) <= EXCERPT else f"{start[: EXCERPT - 1]}…")
     return tuple(texts)
 
@@ -369,7 +369,7 @@ def contrasts(X: Any, codes: np.ndarray, k: int, kind: str) -> Iterator[Contrast
     sums = sum_by_cluster(centered, codes, k)
     squared = centered.multiply(centered) if sp.issparse(X) else centered**2
     squares = sum_by_cluster(squared, codes, k)
-    totals = [np.asarray(each.sum(axis=0)).ravel() for each in (sums, squares)]
+    totals = [np.asarray(s.sum(axis=0)).ravel() for s in (sums, squares)]
     for j in range(k):
         first, second = dense_row(sums, j), dense_row(squares, j)
         others = len(codes) - counts[j]

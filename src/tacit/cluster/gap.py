@@ -135,7 +135,7 @@ def gap_statistic(
     error = others.std(axis=0) * math.sqrt(1 + 1 / n_references)
     gap = mean - logs
     enough = [*np.flatnonzero(gap[:-1] >= gap[1:] - error[1:]), gap.argmax()]
-    figures = (tuple(np.asarray(each).tolist()) for each in (wanted, gap, error, logs, mean))
+    figures = (tuple(np.asarray(x).tolist()) for x in (wanted, gap, error, logs, mean))
     return Gap(wanted[enough[0]], *figures)
 
 

@@ -195,21 +195,21 @@ def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, di
     """Cluster the rows: the labels, their inertia, and the measures that need no reference."""
     seeds = seeds_for(trials, trials.ks, 0, 0)
     each_k = labels_for_each_k(trials.estimator, trials.rows, trials.ks, seeds, engine)
-    labels = [by_size(each) for each in each_k]
+    labels = [by_size(codes) for codes in each_k]
     inertias, silhouettes = inertias_and_silhouettes(trials.rows, labels)
 
     def score(function: Callable) -> list:
         """A score for each k, and None for one cluster."""
         return [
-            function(trials.rows, each, engine=Serial()) if each.any() else None
-            for each in labels
+            function(trials.rows, codes, engine=Serial()) if codes.any() else None
+            for codes in labels
         ]
 
     measures = {
         "silhouette": [None if math.isnan(value) else float(value) for value in silhouettes],
         "davies_bouldin": score(davies_bouldin_score),
         "calinski_harabasz": score(calinski_harabasz_score),
-        "apart": [fraction_apart(trials.rows, each) for each in labels],
+        "apart": [fraction_apart(trials.rows, codes) for codes in labels],
     }
     return trials._replace(labels=tuple(labels)), inertias, measures
 
@@ -225,7 +225,7 @@ def run_task(trials: Trials, task: Task) -> TrialResult:
     ks = trials.null_ks
     seeds = seeds_for(trials, ks, stream, task.number)
     each_k = labels_for_each_k(trials.estimator, rows, ks, seeds, Serial())
-    labels = [by_size(each) for each in each_k]
+    labels = [by_size(codes) for codes in each_k]
     inertias, silhouettes = inertias_and_silhouettes(rows, labels)
     stability = compare_half(trials, rows, ks, labels, task)
     logs = [math.log(value) if value > 0 else -math.inf for value in inertias]
@@ -314,8 +314,8 @@ def fraction_apart(rows: np.ndarray, labels: np.ndarray) -> float:
             # The middle is at 0, and the means are at -length / 2 and length / 2.
             places = [near[side][:, j] - near[side][:, i] for side in (i, j)]
             width = WINDOW * length
-            middle = sum(np.count_nonzero(np.abs(each) < width) for each in places)
-            around = [np.abs(each - np.median(each)) < width for each in places]
+            middle = sum(np.count_nonzero(np.abs(x) < width) for x in places)
+            around = [np.abs(x - np.median(x)) < width for x in places]
             if middle >= FILLED * min(map(np.count_nonzero, around)):
                 apart[i] = apart[j] = False
     return float(sizes[apart].sum() / len(rows))
@@ -333,7 +333,7 @@ def unit_figures(
     """
     n = len(rows)
     sizes = [np.bincount(labels) for labels in labelings]
-    edges = np.concatenate([[0], np.cumsum([len(each) for each in sizes])])
+    edges = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
     members = np.zeros((n, edges[-1]), np.float32)
     for labels, first in zip(labelings, edges, strict=False):
         members[np.arange(n), first + labels] = 1

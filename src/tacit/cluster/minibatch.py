@@ -234,10 +234,8 @@ class MiniBatchKMeans(CenterEstimator):
         size = min(len(table), max(self.init_size or 3 * self.batch_size, self.n_clusters))
         sample = Batch(table.sample(size, rng), None, None)
         starts = [self._first_centers(table, rng) for _ in range(many)]
-        losses = [
-            lloyd.label_and_loss(lloyd.start(each, summary, sparse=is_sparse(table)), sample)[1]
-            for each in starts
-        ]
+        params = [lloyd.start(centers, summary, sparse=is_sparse(table)) for centers in starts]
+        losses = [lloyd.label_and_loss(p, sample)[1] for p in params]
         return starts[int(np.argmin(losses))]
 
     def _first_centers(self, table: Table, rng: np.random.RandomState) -> np.ndarray:

@@ -136,8 +136,8 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
         indices = pattern.indices.copy()
         if number:
             deal_words(indices, pattern.indptr, d, key(seed, 12, number))
-        each = (weights[indices], indices, pattern.indptr)
-        unit, _ = unit_rows(sp.csr_array(each, shape=(n, d)))
+        values = weights[indices], indices, pattern.indptr
+        unit, _ = unit_rows(sp.csr_array(values, shape=(n, d)))
         return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
 
     observed, *others = engine.each(spectrum, range(REFERENCES + 1))

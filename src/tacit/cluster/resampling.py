@@ -198,7 +198,7 @@ class Stability:
 
 def cells_of(cluster: ClusterStability) -> list[str]:
     figures = vars(cluster).values()
-    cells = (f"{each:.2f}" if isinstance(each, float) else str(each) for each in figures)
+    cells = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in figures)
     return ["" if cell == "None" else cell for cell in cells]
 
 

@@ -57,7 +57,7 @@ def exact(X: np.ndarray, k: int, engine: Engine) -> Neighbors:
         return search(X, norms, rows, None, k)
 
     tiles = list(engine.each(search_tile, range(0, len(X), TILE)))
-    places, squares = (np.concatenate(each) for each in zip(*tiles, strict=True))
+    places, squares = map(np.concatenate, zip(*tiles, strict=True))
     return Neighbors(places, squares, 1.0)
 
 

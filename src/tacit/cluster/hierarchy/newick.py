@@ -204,7 +204,7 @@ def add_lengths(nodes: list[Node], lengths: list[float | None]) -> list[float]:
     out: list[float] = []
     for node in nodes:
         above = [out[part] + (lengths[part] or 0.0) for part in node]
-        if above and max(above) - min(above) > 1e-6 * max(abs(each) for each in above):
+        if above and max(above) - min(above) > 1e-6 * max(abs(height) for height in above):
             raise ValueError(
                 f"from_newick: the leaves of a cluster are {min(above):.6g} and "
                 f"{max(above):.6g} below it. A linkage matrix needs a tree whose leaves are "
