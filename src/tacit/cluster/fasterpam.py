@@ -30,7 +30,7 @@ from tacit.core.engines import Engine, Serial
 from tacit.core.kernel import kernel
 from tacit.core.progress import Callback, Step, notify
 
-__all__ = ["Medoids", "SwapSearch", "build", "fasterpam", "lab", "random_medoids"]
+__all__ = ["Medoids", "SwapSearch", "build", "fasterpam", "lab"]
 
 CALL_WORK = 2**25  # distances read in one kernel call: well under 200 ms
 STRIPE = 64  # rows whose distances to a candidate are read together; see benchmarks kmedoids
@@ -178,11 +178,6 @@ def lab(distances: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray
         chosen.append(int(sample[gains.argmax()]))
         near = np.minimum(near, distances[chosen[-1]])
     return np.array(chosen)
-
-
-def random_medoids(n: int, k: int, rng: np.random.RandomState) -> np.ndarray:
-    """k different rows."""
-    return np.sort(rng.permutation(n)[:k])
 
 
 # --- Kernels ---

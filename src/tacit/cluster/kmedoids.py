@@ -29,7 +29,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.fasterpam import Medoids, build, fasterpam, lab, random_medoids
+from tacit.cluster.fasterpam import Medoids, build, fasterpam, lab
 from tacit.core.engines import Engine, Serial, get_engine
 from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import check_memory
@@ -345,7 +345,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         kind = ("build" if small else "lab") if self.init == "auto" else self.init
         if kind == "build":
             return build(distances, k, engine=get_engine(self.engine))
-        return lab(distances, k, rng) if kind == "lab" else random_medoids(n, k, rng)
+        return lab(distances, k, rng) if kind == "lab" else np.sort(rng.permutation(n)[:k])
 
     def _clara(
         self, items: Items, rng: np.random.RandomState, callbacks: list[Callback]

@@ -25,7 +25,7 @@ from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.warn import warn_caller
 from tacit.data.checked import check_table
-from tacit.data.table import Table, parts
+from tacit.data.table import parts
 
 __all__ = ["MultivariateNormal", "Subspace", "split_covariance"]
 
@@ -155,7 +155,8 @@ class MultivariateNormal(DensityMixin, Estimator):
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log density of every row; in a flat direction, -inf off the subspace."""
-        table = self._rows(X)
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False, sparse=False, finite=True)
         space = split_covariance(self.mean_, self.covariance_)
         return np.concatenate(list(engine_for(self).map(log_density, space, table)))
 
@@ -224,10 +225,6 @@ class MultivariateNormal(DensityMixin, Estimator):
         self.mean_, self.covariance_ = mean, covariance
         self.flat_directions_ = split_covariance(mean, covariance).flat
         self.rank_ = len(mean) - len(self.flat_directions_)
-
-    def _rows(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return check_table(self, X, reset=False, sparse=False, finite=True)
 
     def _columns(self, columns: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -25,7 +25,7 @@ from tacit.core.kernel import kernel
 
 __all__ = [
     "CONDENSED", "LANES", "POINTS", "SQUARE", "Source", "argmin", "compact", "compact_tiles",
-    "make_source", "min_of_lanes", "padded", "read_row", "tile_points",
+    "make_source", "min_of_lanes", "padded", "read_row",
 ]  # fmt: skip
 
 LANES = 256  # noticed by the benchmark of trees
@@ -48,7 +48,10 @@ def make_source(kind: str, values: np.ndarray, n: int) -> Source:
     not changed."""
     none, no_tiles = np.empty((0, 0)), np.empty((0, 0, 0))
     if kind == "points":
-        return Source(POINTS, n, tile_points(values), values, none, np.empty(0))
+        filled = np.zeros((padded(n), values.shape[1]))
+        filled[:n] = values
+        tiles = filled.reshape(-1, LANES, values.shape[1]).transpose(0, 2, 1)
+        return Source(POINTS, n, np.ascontiguousarray(tiles), values, none, np.empty(0))
     if kind == "square":
         return Source(SQUARE, n, no_tiles, none, values, np.empty(0))
     return Source(CONDENSED, n, no_tiles, none, none, values)
@@ -61,14 +64,6 @@ def padded(n: int) -> int:
     (256, 256, 512)
     """
     return max(1, -(-n // LANES)) * LANES
-
-
-def tile_points(points: np.ndarray) -> np.ndarray:
-    """(blocks, columns, LANES) float64 of (n, columns) points; zeros past the last."""
-    n, d = points.shape
-    filled = np.zeros((padded(n), d))
-    filled[:n] = points
-    return np.ascontiguousarray(filled.reshape(-1, LANES, d).transpose(0, 2, 1))
 
 
 def compact(
