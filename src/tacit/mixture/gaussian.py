@@ -127,12 +127,15 @@ def log_joint(params: GaussianParams, block: Any) -> np.ndarray:
     """(n, k) log of weight times density, for rows with or without missing values."""
     rows, _ = floats(block)
     observed = ~np.isnan(rows)
-    if observed.all():
+    complete = observed.all(axis=1)
+    if complete.all():
         return log_joint_about_means(params, rows)
     result = np.empty((len(rows), len(params.weights)))
+    result[complete] = log_joint_about_means(params, rows[complete])
     for pattern, index in patterns(observed):
-        seen = rows[index][:, pattern]
-        result[index] = log_joint_about_means(marginal(params, pattern), seen)
+        if not pattern.all():
+            seen = rows[index][:, pattern]
+            result[index] = log_joint_about_means(marginal(params, pattern), seen)
     return result
 
 
