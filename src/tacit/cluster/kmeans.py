@@ -181,7 +181,7 @@ class RestartedEstimator(CenterEstimator):
             for run in range(self._starts()):
                 centers = first_centers(self.init, rows, self.n_clusters, rng, name=name)
                 params = self._start(centers, summary, sparse=is_sparse(table))
-                # Without a seed a checkpoint of any start may resume; with one only the same.
+                # A checkpoint resumes the same first centers; without a seed, any.
                 seeded = centers.tobytes() if self.random_state is not None else b""
                 origin = blake2b(seeded, digest_size=16).hexdigest()
                 begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
