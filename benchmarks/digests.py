@@ -57,7 +57,7 @@ def fitted(model) -> str:
 
 def models():
     """(name, digest) of every estimator that fits rows, counts or labels."""
-    from tacit import classify, cluster, decompose, text
+    from tacit import classify, cluster, decompose, mixture, text
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 8))[rng.integers(12, size=5000)] * 3 + rng.normal(size=(5000, 8))
@@ -81,6 +81,22 @@ def models():
     yield "DivisiveClustering", fitted(divisive.fit(X[:500]))
     chosen = cluster.choose_k(X[:1000], range(1, 15), random_state=0)
     yield "choose_k", digest(str(chosen.table))
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.05, np.nan, X)
+    for name, rows in [("complete", X), ("missing", holes)]:
+        for kind in ("full", "diag"):
+            model = mixture.GaussianMixture(5, covariance_type=kind, random_state=0)
+            yield f"GaussianMixture {kind} {name}", fitted(model.fit(rows))
+        model = decompose.ProbabilisticPCA(3, max_iter=50, random_state=0)
+        yield f"ProbabilisticPCA {name}", fitted(model.fit(rows))
+    for name in ("MultinomialMixture", "BernoulliMixture"):
+        yield name, fitted(getattr(mixture, name)(5, random_state=0).fit(counts))
+    for solver in ("covariance_eigh", "full", "krylov"):
+        model = decompose.PCA(3, svd_solver=solver, random_state=0)
+        yield f"PCA {solver}", fitted(model.fit(X))
+    yield "PCA sparse", fitted(decompose.PCA(10, random_state=0).fit(tfidf))
+    for name in ("ClassicalMDS", "MDS"):
+        model = getattr(decompose, name)(2, metric="manhattan", random_state=0)
+        yield name, fitted(model.fit(X[:200]))
     yield "TruncatedSVD", fitted(decompose.TruncatedSVD(20, random_state=0).fit(tfidf))
     yield "NeighborMap", fitted(decompose.NeighborMap(random_state=0).fit(X[:500]))
     for name in ("MultinomialNB", "BernoulliNB", "ComplementNB"):

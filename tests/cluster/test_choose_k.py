@@ -54,16 +54,16 @@ def three_topics(seed):
 
 @pytest.mark.parametrize(("k", "d"), [(1, 2), (3, 2), (8, 2), (1, 20), (3, 20), (8, 20)])
 def test_it_finds_the_planted_clouds(k, d):
-    found = choose_k(planted(k, d, seed=0, n=400), range(1, 11), random_state=0)
-    assert found.best == k
+    result = choose_k(planted(k, d, seed=0, n=400), range(1, 11), random_state=0)
+    assert result.best == k
 
 
 @pytest.mark.parametrize("d", [2, 20])
 def test_uniform_noise_has_no_clusters(d):
-    found = choose_k(np.random.default_rng(d).random((300, d)), range(1, 9), random_state=0)
-    assert found.best == 1
-    assert found.headline.startswith("No clusters")
-    assert "No number of clusters is sharper" in found.reasons[0]
+    result = choose_k(np.random.default_rng(d).random((300, d)), range(1, 9), random_state=0)
+    assert result.best == 1
+    assert result.headline.startswith("No clusters")
+    assert "No number of clusters is sharper" in result.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_nine_of_ten_planted_numbers_are_recovered():
 
 def test_sparse_counts_are_compared_by_direction_after_reduction():
     X, _ = documents(600, v=80, k=3, seed=1)
-    found = choose_k(X, range(1, 7), random_state=0)
-    assert found.best == 3
-    assert "truncated SVD" in found.notes[-1]
-    assert all(row.bic is None for row in found.table)
+    result = choose_k(X, range(1, 7), random_state=0)
+    assert result.best == 3
+    assert "truncated SVD" in result.notes[-1]
+    assert all(row.bic is None for row in result.table)
     scaled = sp.csr_array(sp.diags_array(np.linspace(1, 50, 600)) @ X)
     assert choose_k(scaled, range(1, 7), random_state=0).best == 3
 
@@ -122,8 +122,8 @@ def test_other_methods_find_them_too(method):
     X = planted(3, 4, seed=3, n=150)
     if method == "spherical":  # directions, not places
         X = np.eye(4)[np.arange(150) % 3] * 8 + np.random.default_rng(0).normal(size=(150, 4))
-    found = choose_k(X, range(1, 6), method=method, random_state=0, **QUICK)
-    assert found.best == 3
+    result = choose_k(X, range(1, 6), method=method, random_state=0, **QUICK)
+    assert result.best == 3
 
 
 def test_estimators_of_others_are_welcome():
@@ -137,8 +137,10 @@ def test_estimators_of_others_are_welcome():
     assert mixture.best == 3
     bics = [row.bic for row in mixture.table]
     assert int(np.argmin(bics)) == 2
-    own = GaussianMixture(3, init_params="k-means++", n_init=5, random_state=0).fit(X).bic(X)
-    assert mixture[3].bic == pytest.approx(own, rel=0.01)
+    expected = (
+        GaussianMixture(3, init_params="k-means++", n_init=5, random_state=0).fit(X).bic(X)
+    )
+    assert mixture[3].bic == pytest.approx(expected, rel=0.01)
 
 
 # --- It says what it did ---
@@ -148,49 +150,49 @@ def test_the_figures_are_those_of_the_measures():
     from tacit.measure import davies_bouldin_score, silhouette_score
 
     X = planted(3, 2, seed=1, n=300)
-    found = choose_k(X, range(1, 5), random_state=0, **QUICK)
+    result = choose_k(X, range(1, 5), random_state=0, **QUICK)
     labels = KMeans(3, n_init=10, random_state=0).fit_predict(X)
-    row = found[3]
+    row = result[3]
     assert row.inertia == pytest.approx(KMeans(3, n_init=10, random_state=0).fit(X).inertia_)
     assert row.silhouette == pytest.approx(silhouette_score(X, labels))
     assert row.davies_bouldin == pytest.approx(davies_bouldin_score(X, labels))
     total = ((X - X.mean(axis=0)) ** 2).sum()
     assert row.explained == pytest.approx(1 - row.inertia / total)
-    assert found[1].silhouette is None
+    assert result[1].silhouette is None
     assert row.stability > 0.95
-    assert found.knee == knee_of((1, 2, 3, 4), np.array([row.inertia for row in found.table]))
-    assert min(found.table, key=lambda row: row.bic).k == 3
+    assert result.knee == knee_of((1, 2, 3, 4), np.array([row.inertia for row in result.table]))
+    assert min(result.table, key=lambda row: row.bic).k == 3
 
 
 def test_long_tables_are_sampled_and_it_says_so():
     X = planted(3, 2, seed=2, n=5000)
-    found = choose_k(X, range(1, 6), max_rows=400, random_state=0, **QUICK)
-    assert found.best == 3
-    assert found.rows == 400
-    assert found.notes[0] == "Used 400 of 5,000 rows, drawn at random."
+    result = choose_k(X, range(1, 6), max_rows=400, random_state=0, **QUICK)
+    assert result.best == 3
+    assert result.rows == 400
+    assert result.notes[0] == "Used 400 of 5,000 rows, drawn at random."
     table = choose_k(Table.of(X), range(1, 6), max_rows=400, random_state=0, **QUICK)
-    assert table == found
+    assert table == result
 
 
 def test_wide_rows_are_reduced_and_it_says_so():
     X = planted(3, 150, seed=2, n=200)
-    found = choose_k(X, range(1, 5), random_state=0, **QUICK)
-    assert found.best == 3
-    assert "of 150 columns were reduced to 50" in found.notes[-1]
+    result = choose_k(X, range(1, 5), random_state=0, **QUICK)
+    assert result.best == 3
+    assert "of 150 columns were reduced to 50" in result.notes[-1]
 
 
 def test_it_prints_and_goes_to_json_and_pandas():
-    found = choose_k(planted(3, 2, seed=1, n=120), range(1, 5), random_state=0, **QUICK)
-    lines = str(found).splitlines()
+    result = choose_k(planted(3, 2, seed=1, n=120), range(1, 5), random_state=0, **QUICK)
+    lines = str(result).splitlines()
     assert lines[0] == "3 clusters."
     assert [line.endswith("*") for line in lines].count(True) == 1
-    assert json.loads(json.dumps(found.to_dict()))["best"] == 3
-    frame = found.to_frame()
+    assert json.loads(json.dumps(result.to_dict()))["best"] == 3
+    frame = result.to_frame()
     assert list(frame.index) == [1, 2, 3, 4]
-    assert frame.loc[3, "stability"] == found[3].stability
-    assert "<table" in found._repr_html_()
+    assert frame.loc[3, "stability"] == result[3].stability
+    assert "<table" in result._repr_html_()
     with pytest.raises(KeyError, match="k=9 was not tried"):
-        found[9]
+        result[9]
 
 
 def test_the_same_seed_gives_the_same_bits_on_any_engine():
@@ -206,8 +208,8 @@ def test_the_same_seed_gives_the_same_bits_on_any_engine():
 def test_a_plain_kmeans_is_the_method_of_that_name():
     X = planted(2, 2, seed=0, n=100)
     named = choose_k(X, range(1, 4), random_state=0, **QUICK)
-    given = choose_k(X, range(1, 4), method=KMeans(n_init=3), random_state=0, **QUICK)
-    assert given == named
+    by_estimator = choose_k(X, range(1, 4), method=KMeans(n_init=3), random_state=0, **QUICK)
+    assert by_estimator == named
 
 
 def test_nothing_given_is_changed():
@@ -225,10 +227,10 @@ def test_callbacks_hear_of_every_data_set_and_may_stop():
     choose_k(X, range(1, 4), random_state=0, callbacks=[steps.append], **QUICK)
     assert [step.number for step in steps] == list(range(1, 21))
     assert [step.done for step in steps] == [False] * 19 + [True]
-    found = choose_k(
+    result = choose_k(
         X, range(1, 4), random_state=0, callbacks=[lambda step: step.number == 8], **QUICK
     )
-    assert found.notes == ("Stopped after 8 of 20 data sets.",)
+    assert result.notes == ("Stopped after 8 of 20 data sets.",)
     with pytest.raises(RuntimeError, match="too few for a decision"):
         choose_k(X, range(1, 4), random_state=0, callbacks=[lambda step: True], **QUICK)
 
@@ -245,24 +247,24 @@ def test_callbacks_hear_of_every_data_set_and_may_stop():
     ],
 )
 def test_where_there_is_nothing_to_compare_it_says_so(X, said):
-    found = choose_k(X, random_state=0)
-    assert found.best == 1
-    assert said in found.reasons[0]
-    assert "Left out k = 2" in found.notes[-1]
+    result = choose_k(X, random_state=0)
+    assert result.best == 1
+    assert said in result.reasons[0]
+    assert "Left out k = 2" in result.notes[-1]
 
 
 def test_few_distinct_rows_are_their_own_clusters():
     X = np.repeat(np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]]), 20, axis=0)
-    found = choose_k(X, range(1, 9), random_state=0, **QUICK)
-    assert [row.k for row in found.table] == [1, 2, 3]
-    assert np.isfinite([row.inertia for row in found.table]).all()
+    result = choose_k(X, range(1, 9), random_state=0, **QUICK)
+    assert [row.k for row in result.table] == [1, 2, 3]
+    assert np.isfinite([row.inertia for row in result.table]).all()
 
 
 def test_rows_without_direction_are_left_out():
     X, _ = documents(200, v=40, k=2, seed=0)
     X = sp.vstack([X, sp.csr_array((5, 40))], format="csr")
-    found = choose_k(X, range(1, 4), random_state=0, **QUICK)
-    assert found.notes[0] == "Left out 5 rows that are all zero: no direction."
+    result = choose_k(X, range(1, 4), random_state=0, **QUICK)
+    assert result.notes[0] == "Left out 5 rows that are all zero: no direction."
     with pytest.raises(ValueError, match="all rows are zero"):
         choose_k(sp.csr_array((9, 4)), range(1, 4))
 
@@ -401,8 +403,8 @@ def topics(n, seed, k=4, v=400, length=12):
     common = 1 / np.arange(1, v + 1)
     words = []
     for _ in range(n):
-        own = np.where(np.arange(v) % k == rng.integers(k), common, 0.0)
-        p = 0.4 * common / common.sum() + 0.6 * own / own.sum()
+        topic = np.where(np.arange(v) % k == rng.integers(k), common, 0.0)
+        p = 0.4 * common / common.sum() + 0.6 * topic / topic.sum()
         words.append(rng.choice(v, size=rng.integers(length // 2, 2 * length), p=p))
     return words, v
 

@@ -27,9 +27,9 @@ LABELS = [4, 4, 4, 9, 9]
 def test_keywords_are_contrasts_not_the_commonest_words():
     counter = CountVectorizer()
     X = counter.fit_transform(TEXTS)
-    found = describe(X, LABELS, feature_names=counter.get_feature_names_out(), top=2)
-    assert set(found[0].keywords) == {"ship", "sea"}
-    assert set(found[1].keywords) == {"goal", "match"}
+    result = describe(X, LABELS, feature_names=counter.get_feature_names_out(), top=2)
+    assert set(result[0].keywords) == {"ship", "sea"}
+    assert set(result[1].keywords) == {"goal", "match"}
     # "the" is the commonest word of both.
     everywhere = np.argmax(X.sum(axis=0))
     assert counter.get_feature_names_out()[everywhere] == "the"
@@ -38,8 +38,8 @@ def test_keywords_are_contrasts_not_the_commonest_words():
 def test_tfidf_has_keywords_too():
     model = TfidfVectorizer()
     X = model.fit_transform(TEXTS)
-    found = describe(X, LABELS, feature_names=model.get_feature_names_out(), top=2)
-    assert set(found[0].keywords) == {"ship", "sea"}
+    result = describe(X, LABELS, feature_names=model.get_feature_names_out(), top=2)
+    assert set(result[0].keywords) == {"ship", "sea"}
 
 
 def test_log_odds_are_those_of_the_formula():
@@ -64,8 +64,8 @@ def test_numbers_are_compared_in_standard_deviations():
     X = rng.normal(size=(400, 3)) * [1, 100, 0.01]
     labels = np.repeat([0, 1], [250, 150])
     X[labels == 1] += [0, 50, 0.05]
-    found = describe(X, labels, feature_names=["none", "wide", "narrow"])
-    first = found[1].features[0]
+    result = describe(X, labels, feature_names=["none", "wide", "narrow"])
+    first = result[1].features[0]
     assert first.name == "narrow"  # by five deviations; "wide" by half of one
     assert first.score == pytest.approx(5, abs=0.5)
     a, b = X[labels == 1, 2], X[labels == 0, 2]
@@ -73,8 +73,8 @@ def test_numbers_are_compared_in_standard_deviations():
     assert first.score == pytest.approx(expected)
     assert first.inside == pytest.approx(a.mean())
     assert first.outside == pytest.approx(b.mean())
-    assert found[0].features[0].score == pytest.approx(-expected)
-    assert found[0].keywords == ()
+    assert result[0].features[0].score == pytest.approx(-expected)
+    assert result[0].keywords == ()
 
 
 def test_sparse_and_dense_numbers_agree():
@@ -91,34 +91,34 @@ def test_sparse_and_dense_numbers_agree():
 def test_nearest_and_borderline_rows():
     X = np.array([[0.0], [1.0], [0.4], [4.9], [10.0], [9.0], [9.6], [8.4]])
     labels = [0, 0, 0, 0, 1, 1, 1, 1]
-    found = describe(X, labels, centers=[[0.5], [9.5]], top=2)
-    assert found[0].nearest == (2, 0)
-    assert found[0].borderline[0] == (3, 1)
-    assert found[1].nearest == (6, 4)
-    assert found[1].borderline[0] == (7, 0)
+    result = describe(X, labels, centers=[[0.5], [9.5]], top=2)
+    assert result[0].nearest == (2, 0)
+    assert result[0].borderline[0] == (3, 1)
+    assert result[1].nearest == (6, 4)
+    assert result[1].borderline[0] == (7, 0)
 
 
 def test_centers_are_in_the_order_of_the_labels_and_clusters_in_that_of_size():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(n, 2)) + c for n, c in ((5, 0), (30, 20), (9, 40))])
     model = KMeans(3, n_init=5, random_state=0).fit(X)
-    found = describe(X, model.labels_, centers=model.cluster_centers_)
-    assert [each.size for each in found] == [30, 9, 5]
-    assert [each.cluster for each in found] == [0, 1, 2]
-    assert [each.label for each in found] == [model.labels_[i] for i in (10, 40, 0)]
+    result = describe(X, model.labels_, centers=model.cluster_centers_)
+    assert [each.size for each in result] == [30, 9, 5]
+    assert [each.cluster for each in result] == [0, 1, 2]
+    assert [each.label for each in result] == [model.labels_[i] for i in (10, 40, 0)]
     plain = describe(X, model.labels_)
-    assert [each.nearest for each in plain] == [each.nearest for each in found]
+    assert [each.nearest for each in plain] == [each.nearest for each in result]
     renumbered = by_size(model.labels_)
-    for each in found:
+    for each in result:
         assert (renumbered[list(each.nearest)] == each.cluster).all()
 
 
 def test_documents_are_quoted_clean_and_short():
     texts = ["one\x1b[31m\n\ttwo", "x " * 500, None]
-    found = describe(np.array([[0.0], [1.0], [9.0]]), [0, 0, 1], documents=texts)
-    assert "one[31m two" in found[0].examples
-    assert all(len(text) <= 160 for text in found[0].examples)
-    assert found[1].examples == ("",)
+    result = describe(np.array([[0.0], [1.0], [9.0]]), [0, 0, 1], documents=texts)
+    assert "one[31m two" in result[0].examples
+    assert all(len(text) <= 160 for text in result[0].examples)
+    assert result[1].examples == ("",)
     documents = Documents.of(TEXTS)
     X = CountVectorizer().fit_transform(TEXTS)
     quoted = describe(X, LABELS, documents=documents)
@@ -127,11 +127,11 @@ def test_documents_are_quoted_clean_and_short():
 
 def test_rows_in_no_cluster_are_left_out_and_counted():
     X = np.array([[0.0], [1.0], [10.0], [11.0], [500.0]])
-    found = describe(X, [0, 0, 1, 1, -1])
-    assert [each.size for each in found] == [2, 2]
-    assert found[0].share == 0.5
-    assert found.notes == ["1 rows are in no cluster."]
-    assert found[0].features[0].outside == 10.5
+    result = describe(X, [0, 0, 1, 1, -1])
+    assert [each.size for each in result] == [2, 2]
+    assert result[0].share == 0.5
+    assert result.notes == ["1 rows are in no cluster."]
+    assert result[0].features[0].outside == 10.5
     with pytest.raises(ValueError, match="all labels are negative"):
         describe(X, [-1] * 5)
 
@@ -139,19 +139,19 @@ def test_rows_in_no_cluster_are_left_out_and_counted():
 def test_it_prints_and_goes_to_json_and_pickles():
     counter = CountVectorizer()
     X = counter.fit_transform(["<b>bold</b> ship", "ship", "goal"])
-    found = describe(
+    result = describe(
         X, ["a", "a", "b"], feature_names=counter.get_feature_names_out(),
         documents=["<b>bold</b> ship", "ship", "goal"],
     )  # fmt: skip
-    assert str(found).splitlines()[0].startswith("0: 2 rows (67%), ship")
-    document = json.loads(json.dumps(found.to_dict()))
+    assert str(result).splitlines()[0].startswith("0: 2 rows (67%), ship")
+    document = json.loads(json.dumps(result.to_dict()))
     assert document["clusters"][0]["label"] == "a"
-    assert "&lt;b&gt;" in found._repr_html_()
-    assert "<b>" not in found._repr_html_()
-    assert "&lt;b&gt;" in found[0]._repr_html_()
-    again = pickle.loads(pickle.dumps(found))
-    assert again == found
-    assert again.notes == found.notes
+    assert "&lt;b&gt;" in result._repr_html_()
+    assert "<b>" not in result._repr_html_()
+    assert "&lt;b&gt;" in result[0]._repr_html_()
+    again = pickle.loads(pickle.dumps(result))
+    assert again == result
+    assert again.notes == result.notes
 
 
 def test_tables_and_integers_will_do():
@@ -169,13 +169,13 @@ def test_tables_and_integers_will_do():
 def test_no_figure_is_ever_nan(n, d, k, seed, kind, sparse):
     rng = np.random.default_rng(seed)
     X = rng.integers(3, size=(n, d)).astype(float)
-    found = describe(
+    result = describe(
         sp.csr_array(X) if sparse else X, rng.integers(k, size=n), kind=kind, top=3
     )
-    assert sum(each.size for each in found) == n
-    sizes = [each.size for each in found]
+    assert sum(each.size for each in result) == n
+    sizes = [each.size for each in result]
     assert sizes == sorted(sizes, reverse=True)
-    for each in found:
+    for each in result:
         assert len(each.nearest) == min(3, each.size)
         for feature in each.features:
             assert np.isfinite([feature.score, feature.inside, feature.outside]).all()

@@ -307,7 +307,7 @@ def test_restarts_keep_the_best():
 def test_a_fit_cut_short_goes_on_where_it_was(make, tmp_path):
     X = blobs(500, k=4)
     settings = {"random_state": 0, "tol": 0, "max_iter": 12}
-    whole = make(4, **settings).fit(X).cluster_centers_
+    complete = make(4, **settings).fit(X).cluster_centers_
     path = tmp_path / "fit.checkpoint"
 
     def interrupt(step):
@@ -318,5 +318,5 @@ def test_a_fit_cut_short_goes_on_where_it_was(make, tmp_path):
         make(4, **settings, callbacks=[Checkpoint(path, every=0), interrupt]).fit(X)
     assert path.exists()
     model = make(4, **settings, callbacks=[Checkpoint(path, every=0)]).fit(X)
-    np.testing.assert_array_equal(model.cluster_centers_, whole)
+    np.testing.assert_array_equal(model.cluster_centers_, complete)
     assert not path.exists()

@@ -12,9 +12,9 @@ from tests.contract.cases import blobs
 
 def test_it_finds_the_clusters_there_are():
     X = blobs(300, d=2, k=3, seed=4)
-    found = gap_statistic(X, range(1, 7), n_references=8, random_state=0)
-    assert found.best == 3
-    assert found.gap[2] == max(found.gap)
+    result = gap_statistic(X, range(1, 7), n_references=8, random_state=0)
+    assert result.best == 3
+    assert result.gap[2] == max(result.gap)
 
 
 def test_it_finds_none_where_there_are_none():
@@ -40,7 +40,7 @@ def test_long_thin_clusters_need_the_aligned_box():
 
 def test_the_numbers_are_those_of_the_definition():
     X = blobs(60, d=2, k=2)
-    found = gap_statistic(X, [1], n_references=6, random_state=3)
+    result = gap_statistic(X, [1], n_references=6, random_state=3)
     box = fit_reference(X)
     from tacit.core.randoms import key
 
@@ -49,17 +49,17 @@ def test_the_numbers_are_those_of_the_definition():
         rows = draw(box, "box", key(3, 1, b))
         assert rows.shape == X.shape
         logs.append(np.log(((rows - rows.mean(axis=0)) ** 2).sum()))
-    own = np.log(((X - X.mean(axis=0)) ** 2).sum())
-    assert found.log_inertia[0] == pytest.approx(own, rel=1e-12)
-    assert found.reference[0] == pytest.approx(np.mean(logs), rel=1e-12)
-    assert found.gap[0] == pytest.approx(np.mean(logs) - own, rel=1e-9)
-    assert found.error[0] == pytest.approx(np.std(logs) * np.sqrt(1 + 1 / 6), rel=1e-9)
+    expected = np.log(((X - X.mean(axis=0)) ** 2).sum())
+    assert result.log_inertia[0] == pytest.approx(expected, rel=1e-12)
+    assert result.reference[0] == pytest.approx(np.mean(logs), rel=1e-12)
+    assert result.gap[0] == pytest.approx(np.mean(logs) - expected, rel=1e-9)
+    assert result.error[0] == pytest.approx(np.std(logs) * np.sqrt(1 + 1 / 6), rel=1e-9)
 
 
 def test_more_columns_than_rows_are_no_trouble():
     X = np.random.default_rng(0).normal(size=(20, 50))
-    found = gap_statistic(X, range(1, 4), n_references=3, random_state=0)
-    assert np.isfinite(found.gap).all()
+    result = gap_statistic(X, range(1, 4), n_references=3, random_state=0)
+    assert np.isfinite(result.gap).all()
 
 
 def test_the_same_seed_gives_the_same_numbers_on_any_engine():
@@ -85,11 +85,11 @@ def test_another_clusterer_may_be_tried():
 
 
 def test_it_prints_and_goes_to_json():
-    found = gap_statistic(blobs(50, k=2), [1, 2, 3], n_references=2, random_state=0)
-    lines = str(found).splitlines()
+    result = gap_statistic(blobs(50, k=2), [1, 2, 3], n_references=2, random_state=0)
+    lines = str(result).splitlines()
     assert len(lines) == 4
-    assert [line.endswith("*") for line in lines[1:]].index(True) == found.best - 1
-    assert found.to_dict()["ks"] == [1, 2, 3]
+    assert [line.endswith("*") for line in lines[1:]].index(True) == result.best - 1
+    assert result.to_dict()["ks"] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,8 @@ def test_sparse_rows_go_to_a_nearest_center_too(X, k):
     for _ in range(6):
         stats = lloyd.collect(params, rows, memory)
         squares = ((X[:, None] - params.centers) ** 2).sum(axis=2)
-        own = squares[np.arange(len(X)), memory.labels]
-        np.testing.assert_allclose(own, squares.min(axis=1), atol=1e-12)
+        assigned = squares[np.arange(len(X)), memory.labels]
+        np.testing.assert_allclose(assigned, squares.min(axis=1), atol=1e-12)
         np.testing.assert_array_equal(memory.labels, lloyd.assign(params, rows))
         params = lloyd.update(params, stats)
 
@@ -485,8 +485,8 @@ def test_scikit_learns_callbacks_are_heard_too():
 
 def test_a_fit_cut_short_goes_on_where_it_was(tmp_path):
     X = blobs(3000, k=30)
-    whole = KMeans(30, random_state=0, tol=0).fit(X)
-    assert whole.n_iter_ > 6
+    complete = KMeans(30, random_state=0, tol=0).fit(X)
+    assert complete.n_iter_ > 6
 
     def interrupt(step):
         if step.number == 4:
@@ -506,13 +506,13 @@ def test_a_fit_cut_short_goes_on_where_it_was(tmp_path):
     ).fit(X)
     assert min(seen) == 4
     assert not path.exists()  # it came to its end
-    np.testing.assert_array_equal(model.cluster_centers_, whole.cluster_centers_)
-    assert model.losses_ == whole.losses_
+    np.testing.assert_array_equal(model.cluster_centers_, complete.cluster_centers_)
+    assert model.losses_ == complete.losses_
 
 
 def test_restarts_resume_too(tmp_path):
     X = blobs(2000, k=12)
-    whole = KMeans(12, n_init=3, random_state=0, tol=0).fit(X)
+    complete = KMeans(12, n_init=3, random_state=0, tol=0).fit(X)
     path, runs = tmp_path / "fit.checkpoint", []
 
     def interrupt(step):
@@ -529,7 +529,7 @@ def test_restarts_resume_too(tmp_path):
             callbacks=[Checkpoint(path, every=0), interrupt],
         ).fit(X)
     again = KMeans(12, n_init=3, random_state=0, tol=0, callbacks=[Checkpoint(path)]).fit(X)
-    np.testing.assert_array_equal(again.cluster_centers_, whole.cluster_centers_)
+    np.testing.assert_array_equal(again.cluster_centers_, complete.cluster_centers_)
     assert not list(tmp_path.iterdir())
 
 

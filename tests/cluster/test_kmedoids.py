@@ -54,12 +54,14 @@ def test_no_single_swap_lowers_the_loss(n, k, seed, ties):
     k = min(k, n)
     X = rng.integers(0, 3, (n, 2)).astype(float) if ties else rng.normal(size=(n, 2))
     distances = cdist(X, X)
-    found = fasterpam(distances, rng.permutation(n)[:k])
-    assert found.converged
-    assert len(set(found.indices)) == k
-    assert found.loss == pytest.approx(loss_of(distances, found.indices), rel=1e-12, abs=1e-12)
-    assert best_swap(distances, found.indices) >= found.loss * (1 - 1e-9) - 1e-9
-    assert (np.diff(found.losses) <= 1e-12).all()
+    result = fasterpam(distances, rng.permutation(n)[:k])
+    assert result.converged
+    assert len(set(result.indices)) == k
+    assert result.loss == pytest.approx(
+        loss_of(distances, result.indices), rel=1e-12, abs=1e-12
+    )
+    assert best_swap(distances, result.indices) >= result.loss * (1 - 1e-9) - 1e-9
+    assert (np.diff(result.losses) <= 1e-12).all()
 
 
 def test_after_every_swap_each_item_knows_its_two_nearest_medoids():
@@ -104,12 +106,12 @@ def test_more_rows_than_a_stripe_and_more_swaps_than_one_call(monkeypatch):
     X = blobs(333, k=9)
     distances = cdist(X, X)
     start = np.arange(9)
-    found = fasterpam(distances, start)
+    result = fasterpam(distances, start)
     monkeypatch.undo()
     again = fasterpam(distances, start)
-    np.testing.assert_array_equal(found.indices, again.indices)
-    assert found.swaps == again.swaps > 9
-    assert best_swap(distances, found.indices) >= found.loss * (1 - 1e-9)
+    np.testing.assert_array_equal(result.indices, again.indices)
+    assert result.swaps == again.swaps > 9
+    assert best_swap(distances, result.indices) >= result.loss * (1 - 1e-9)
 
 
 def test_build_adds_the_item_that_helps_most():
@@ -128,10 +130,10 @@ def test_lab_is_better_than_chance_and_different_every_time():
     distances = cdist(X := blobs(500, k=8), X)
     rng = np.random.RandomState(0)
     drawn = [loss_of(distances, rng.permutation(500)[:8]) for _ in range(20)]
-    found = [lab(distances, 8, rng) for _ in range(5)]
-    assert all(len(set(each)) == 8 for each in found)
-    assert np.mean([loss_of(distances, each) for each in found]) < np.mean(drawn)
-    assert len({tuple(each) for each in found}) > 1
+    medoids = [lab(distances, 8, rng) for _ in range(5)]
+    assert all(len(set(each)) == 8 for each in medoids)
+    assert np.mean([loss_of(distances, each) for each in medoids]) < np.mean(drawn)
+    assert len({tuple(each) for each in medoids}) > 1
 
 
 def test_float32_distances_give_the_same_medoids():
@@ -210,8 +212,8 @@ def test_words_of_a_dialect_atlas_gather_around_words():
     assert [truth[model.medoid_indices_[j]] for j in near] == [0, 3, 1]
     assert model.transform(["apple"]).shape == (1, 5)
     matrix = np.array([[levenshtein(a, b) for b in words] for a in words])
-    given = KMedoids(5, metric="precomputed").fit(matrix)
-    np.testing.assert_array_equal(given.medoid_indices_, model.medoid_indices_)
+    precomputed = KMedoids(5, metric="precomputed").fit(matrix)
+    np.testing.assert_array_equal(precomputed.medoid_indices_, model.medoid_indices_)
     ours = KMedoids(5, metric=edit_distance.levenshtein).fit(words)
     np.testing.assert_array_equal(ours.medoid_indices_, model.medoid_indices_)
 

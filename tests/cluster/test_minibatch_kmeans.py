@@ -46,15 +46,15 @@ def test_partial_fit_finds_groups_in_a_stream():
 
 def test_a_stream_goes_on_after_saving_and_loading(tmp_path):
     X = blobs(4000)
-    whole = MiniBatchKMeans(4, random_state=0)
+    complete = MiniBatchKMeans(4, random_state=0)
     half = MiniBatchKMeans(4, random_state=0)
-    for model in (whole, half):
+    for model in (complete, half):
         model.partial_fit(X[:1000]).partial_fit(X[1000:2000])
     half.save(tmp_path / "half")
     half = tacit.load(tmp_path / "half")
-    for model in (whole, half):
+    for model in (complete, half):
         model.partial_fit(X[2000:])
-    np.testing.assert_array_equal(whole.cluster_centers_, half.cluster_centers_)
+    np.testing.assert_array_equal(complete.cluster_centers_, half.cluster_centers_)
 
 
 def test_tables_and_sparse_rows_work(tmp_path):

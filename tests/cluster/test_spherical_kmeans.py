@@ -224,8 +224,8 @@ def test_restarts_keep_the_best():
 
 def test_a_fit_cut_short_goes_on_where_it_was(tmp_path):
     X = blobs(2000, k=20)
-    whole = SphericalKMeans(20, random_state=0, tol=0).fit(X)
-    assert whole.n_iter_ > 4
+    complete = SphericalKMeans(20, random_state=0, tol=0).fit(X)
+    assert complete.n_iter_ > 4
 
     def interrupt(step):
         if step.number == 3:
@@ -237,7 +237,7 @@ def test_a_fit_cut_short_goes_on_where_it_was(tmp_path):
             20, random_state=0, tol=0, callbacks=[Checkpoint(path, every=0), interrupt]
         ).fit(X)
     model = SphericalKMeans(20, random_state=0, tol=0, callbacks=[Checkpoint(path)]).fit(X)
-    np.testing.assert_array_equal(model.cluster_centers_, whole.cluster_centers_)
+    np.testing.assert_array_equal(model.cluster_centers_, complete.cluster_centers_)
     assert not path.exists()
 
 

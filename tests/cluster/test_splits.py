@@ -21,9 +21,9 @@ def test_clear_groups_are_found(k):
     angle = 2 * np.pi * np.arange(k) / k
     centers = np.zeros((k, 6))
     centers[:, :2] = 12 * np.stack([np.cos(angle), np.sin(angle)], 1)
-    found = split(np.concatenate([rng.normal(size=(60, 6)) + each for each in centers]))
-    assert found.k == k
-    assert len(np.unique(found.labels)) == k
+    result = split(np.concatenate([rng.normal(size=(60, 6)) + each for each in centers]))
+    assert result.k == k
+    assert len(np.unique(result.labels)) == k
 
 
 def noises():
@@ -49,13 +49,13 @@ def test_larger_numbers_are_tried_while_they_repeat_better():
     rng = np.random.default_rng(1)
     centers = 9 * rng.normal(size=(13, 12))
     rows = np.concatenate([rng.normal(size=(40, 12)) + each for each in centers])
-    found = split(rows, (2, 4, 8), further=(10, 13, 16, 20, 25))
-    assert (found.k, found.most) == (8, 13)
-    assert found.ks == (2, 4, 8, 10, 13, 16)  # 16 repeats less, so 20 is not tried
+    result = split(rows, (2, 4, 8), further=(10, 13, 16, 20, 25))
+    assert (result.k, result.most) == (8, 13)
+    assert result.ks == (2, 4, 8, 10, 13, 16)  # 16 repeats less, so 20 is not tried
     assert split(rows, (2, 4, 8)).most == 8
 
 
 def test_larger_numbers_are_not_tried_where_none_repeats():
     rows = np.random.default_rng(0).normal(size=(300, 3))
-    found = split(rows, (2, 3, 4), further=(5, 6))
-    assert (found.k, found.most, found.ks) == (1, 1, (2, 3, 4))
+    result = split(rows, (2, 3, 4), further=(5, 6))
+    assert (result.k, result.most, result.ks) == (1, 1, (2, 3, 4))

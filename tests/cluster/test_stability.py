@@ -64,16 +64,16 @@ def test_counting_by_cluster_is_counting_pairs(n, k, runs, seed):
     together, seen = by_pairs(base, lists, k)
     assert np.array_equal(pairs.together, together)
     assert np.array_equal(pairs.seen, seen)
-    shares = mean_coassociation(pairs, base)
-    assert ((shares >= 0) & (shares <= 1)).all()
+    fractions = mean_coassociation(pairs, base)
+    assert ((fractions >= 0) & (fractions <= 1)).all()
 
 
 def test_rows_halfway_are_the_least_sure():
-    found = stability(KMeans(2, n_init=3), two_clouds(), random_state=0)
-    assert set(found.least_sure(5)) == {120, 121, 122, 123, 124}
-    assert found.rows.confidence[:120].min() > 0.9
-    assert (found.rows.rival[120:] != found.labels[120:]).all()
-    assert (found.rows.rival_share[120:] > 3 * found.rows.rival_share[:120].max()).all()
+    result = stability(KMeans(2, n_init=3), two_clouds(), random_state=0)
+    assert set(result.least_sure(5)) == {120, 121, 122, 123, 124}
+    assert result.rows.confidence[:120].min() > 0.9
+    assert (result.rows.rival[120:] != result.labels[120:]).all()
+    assert (result.rows.rival_share[120:] > 3 * result.rows.rival_share[:120].max()).all()
 
 
 def test_planted_clusters_are_sure_and_cut_ones_are_not():
@@ -87,46 +87,46 @@ def test_planted_clusters_are_sure_and_cut_ones_are_not():
 
 
 def test_confidence_is_the_mean_coassociation_with_the_own_cluster():
-    found = stability(KMeans(3), blobs(80, d=2, k=3), perturb="noise", random_state=1)
-    C, labels = found.coassociation, found.labels
+    result = stability(KMeans(3), blobs(80, d=2, k=3), perturb="noise", random_state=1)
+    C, labels = result.coassociation, result.labels
     for i in (0, 17, 79):
         mates = np.flatnonzero((labels == labels[i]) & (np.arange(80) != i))
-        assert found.rows.confidence[i] == pytest.approx(C[i, mates].mean())
+        assert result.rows.confidence[i] == pytest.approx(C[i, mates].mean())
     assert np.allclose(C, C.T)
     assert ((C >= 0) & (C <= 1)).all()
 
 
 def test_the_matrix_counts_only_resamples_that_drew_both():
     labels = np.array([[0, 0, 1], [0, UNSEEN, 0], [2, 1, NOWHERE], [UNSEEN, UNSEEN, NOWHERE]])
-    base, shares = np.array([0, 0, 1]), np.full((3, 2), 0.25)
-    C = coassociation(labels, base, shares)
+    base, fractions = np.array([0, 0, 1]), np.full((3, 2), 0.25)
+    C = coassociation(labels, base, fractions)
     assert C[0, 1] == pytest.approx(1 / 2)
     assert C[0, 2] == pytest.approx(1 / 3)
     assert C[1, 2] == 0.0
-    strangers = coassociation(np.array([[0, UNSEEN, 1]]), base, shares)
+    strangers = coassociation(np.array([[0, UNSEEN, 1]]), base, fractions)
     assert strangers[0, 1] == pytest.approx(0.25)
 
 
 def test_the_tree_joins_rows_at_the_share_of_resamples_that_part_them():
     X = two_clouds(between=3)
-    found = stability(AgglomerativeClustering(2), X, random_state=0)
-    assert found.tree.shape == (len(X) - 1, 4)
-    assert ((found.tree[:, 2] >= 0) & (found.tree[:, 2] <= 1)).all()
-    consensus = found.consensus(2)
+    result = stability(AgglomerativeClustering(2), X, random_state=0)
+    assert result.tree.shape == (len(X) - 1, 4)
+    assert ((result.tree[:, 2] >= 0) & (result.tree[:, 2] <= 1)).all()
+    consensus = result.consensus(2)
     assert adjusted_rand_score(consensus[:120], np.repeat([0, 1], 60)) == 1.0
-    assert np.array_equal(consensus, cut(found.tree, k=2))
+    assert np.array_equal(consensus, cut(result.tree, k=2))
 
 
 def test_large_data_gets_a_tree_of_a_sample_and_says_so():
     X = blobs(700, d=2, k=3)
-    found = stability(KMeans(3), X, n_resamples=10, max_rows=100, random_state=0)
-    assert found.coassociation.shape == (100, 100)
-    assert len(np.unique(found.tree_rows)) == 100
-    assert "100 of 700 rows" in found.notes[0]
-    assert len(found.rows) == 700
+    result = stability(KMeans(3), X, n_resamples=10, max_rows=100, random_state=0)
+    assert result.coassociation.shape == (100, 100)
+    assert len(np.unique(result.tree_rows)) == 100
+    assert "100 of 700 rows" in result.notes[0]
+    assert len(result.rows) == 700
     bare = stability(KMeans(3), X, n_resamples=10, tree=False, random_state=0)
     assert bare.tree is None
-    assert np.array_equal(bare.rows.confidence, found.rows.confidence)
+    assert np.array_equal(bare.rows.confidence, result.rows.confidence)
     with pytest.raises(ValueError, match="no tree"):
         bare.consensus(2)
 
@@ -134,18 +134,18 @@ def test_large_data_gets_a_tree_of_a_sample_and_says_so():
 def test_clusters_are_numbered_by_size():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(n, 2)) * 0.2 + c for n, c in ((10, 0), (50, 9))])
-    found = stability(KMeans(2, n_init=3), X, n_resamples=5, random_state=0)
-    assert [each.size for each in found.clusters] == [50, 10]
-    assert found.labels[-1] == 0
+    result = stability(KMeans(2, n_init=3), X, n_resamples=5, random_state=0)
+    assert [each.size for each in result.clusters] == [50, 10]
+    assert result.labels[-1] == 0
 
 
 def test_given_labels_keep_their_names():
     X = two_clouds(between=0)
     labels = np.repeat([7, 3], 60)
-    found = stability(KMeans(2, n_init=3), X, labels=labels, n_resamples=5, random_state=0)
-    assert [each.cluster for each in found.clusters] == [3, 7]
-    assert np.array_equal(found.labels, labels)
-    assert [each.rival for each in found.clusters] == [7, 3]
+    result = stability(KMeans(2, n_init=3), X, labels=labels, n_resamples=5, random_state=0)
+    assert [each.cluster for each in result.clusters] == [3, 7]
+    assert np.array_equal(result.labels, labels)
+    assert [each.rival for each in result.clusters] == [7, 3]
 
 
 @pytest.mark.parametrize("perturb", ["bootstrap", "noise"])
@@ -160,10 +160,10 @@ def test_given_labels_keep_their_names():
     ids=["kmeans", "kmedoids", "pipeline", "ward"],
 )
 def test_any_clusterer_will_do(clusterer, perturb):
-    found = stability(clusterer, two_clouds(), n_resamples=8, perturb=perturb, random_state=0)
+    result = stability(clusterer, two_clouds(), n_resamples=8, perturb=perturb, random_state=0)
     if clusterer != "ward":  # by default 2 clusters as well
-        assert len(found.clusters) == 2
-    assert found.agreement > 0.8
+        assert len(result.clusters) == 2
+    assert result.agreement > 0.8
 
 
 def test_an_object_with_fit_predict_alone_will_do():
@@ -171,17 +171,17 @@ def test_an_object_with_fit_predict_alone_will_do():
         def fit_predict(self, X):
             return (X[:, 0] > 4).astype(int)
 
-    found = stability(Halves(), two_clouds(between=0), n_resamples=5, random_state=0)
-    assert found.agreement == 1.0
+    result = stability(Halves(), two_clouds(between=0), n_resamples=5, random_state=0)
+    assert result.agreement == 1.0
 
 
 def test_rows_in_no_cluster_stay_outside():
     X = np.concatenate([two_clouds(between=0), [[100.0, 100.0]]])
-    found = stability(DBSCAN(eps=1.0), X, n_resamples=10, random_state=0)
-    assert found.labels[-1] == -1
-    assert found.rows.confidence[-1] == 0.0
-    assert len(found.clusters) == 2
-    assert 120 not in found.least_sure(200)
+    result = stability(DBSCAN(eps=1.0), X, n_resamples=10, random_state=0)
+    assert result.labels[-1] == -1
+    assert result.rows.confidence[-1] == 0.0
+    assert len(result.clusters) == 2
+    assert 120 not in result.least_sure(200)
     with pytest.raises(ValueError, match="no row into a cluster"):
         stability(DBSCAN(eps=1e-9), X, random_state=0)
 
@@ -189,8 +189,8 @@ def test_rows_in_no_cluster_stay_outside():
 def test_distances_and_words_and_sparse_rows():
     X = two_clouds(n=20, between=0)
     D = np.linalg.norm(X[:, None] - X, axis=2)
-    found = stability(KMedoids(2, metric="precomputed"), D, n_resamples=8, random_state=0)
-    assert found.agreement == pytest.approx(1.0)
+    result = stability(KMedoids(2, metric="precomputed"), D, n_resamples=8, random_state=0)
+    assert result.agreement == pytest.approx(1.0)
     with pytest.raises(ValueError, match="Use perturb='bootstrap'"):
         stability(KMedoids(2, metric="precomputed"), D, perturb="noise")
     words = ["cat", "cats", "cast", "mountain", "mountains", "fountain"]
@@ -198,25 +198,25 @@ def test_distances_and_words_and_sparse_rows():
     def apart(a, b):
         return abs(len(a) - len(b)) + len(set(a) ^ set(b))
 
-    found = stability(KMedoids(2, metric=apart), words, n_resamples=10, random_state=0)
-    assert len(set(found.labels[:3])) == len(set(found.labels[3:])) == 1
+    result = stability(KMedoids(2, metric=apart), words, n_resamples=10, random_state=0)
+    assert len(set(result.labels[:3])) == len(set(result.labels[3:])) == 1
     counts, _ = documents(150, v=30, k=2, seed=0)
     for perturb in ("bootstrap", "noise"):
-        found = stability(
+        result = stability(
             "spherical", counts, n_resamples=5, perturb=perturb, random_state=0, tree=False
         )
-        assert len(found.rows) == 150
+        assert len(result.rows) == 150
 
 
 def test_one_cluster_and_rows_alone():
     X = two_clouds(between=0)
-    found = stability(KMeans(1), X, n_resamples=5, random_state=0)
-    assert found.clusters[0].rival is None
-    assert found.clusters[0].confidence == 1.0
+    result = stability(KMeans(1), X, n_resamples=5, random_state=0)
+    assert result.clusters[0].rival is None
+    assert result.clusters[0].confidence == 1.0
     lonely = np.array([[0.0], [0.1], [50.0]])
-    found = stability(KMeans(2, n_init=3), lonely, n_resamples=20, random_state=0)
-    assert np.isfinite(found.rows.confidence).all()
-    assert found.rows.confidence[2] > 0.9
+    result = stability(KMeans(2, n_init=3), lonely, n_resamples=20, random_state=0)
+    assert np.isfinite(result.rows.confidence).all()
+    assert result.rows.confidence[2] > 0.9
 
 
 def test_the_same_seed_gives_the_same_bits_on_any_engine():
@@ -234,21 +234,21 @@ def test_the_same_seed_gives_the_same_bits_on_any_engine():
 
 
 def test_it_prints_and_goes_to_json_and_pandas():
-    found = stability(KMeans(2), two_clouds(), n_resamples=5, random_state=0)
-    assert str(found).splitlines()[0].startswith("2 clusters, agreement")
-    assert json.loads(json.dumps(found.to_dict()))["n_resamples"] == 5
-    assert len(found.to_frame()) == 125
-    assert "<table" in found._repr_html_()
+    result = stability(KMeans(2), two_clouds(), n_resamples=5, random_state=0)
+    assert str(result).splitlines()[0].startswith("2 clusters, agreement")
+    assert json.loads(json.dumps(result.to_dict()))["n_resamples"] == 5
+    assert len(result.to_frame()) == 125
+    assert "<table" in result._repr_html_()
 
 
 def test_callbacks_hear_of_every_resample_and_may_stop():
     steps = []
     stability(KMeans(2), two_clouds(), n_resamples=4, callbacks=[steps.append], random_state=0)
     assert [step.number for step in steps] == [1, 2, 3, 4]
-    found = stability(
+    result = stability(
         KMeans(2), two_clouds(), callbacks=[lambda step: step.number == 3], random_state=0
     )
-    assert found.n_resamples == 3
+    assert result.n_resamples == 3
 
 
 def test_labels_are_clean_labels():

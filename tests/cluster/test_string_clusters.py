@@ -108,6 +108,7 @@ def test_the_medoid_of_each_branch_of_a_tree_is_a_word(survey):
     labels = cut(linkage(pairwise_strings(words, condensed=True), "average"), k=6)
     middle = []
     for j in range(6):
-        own = np.flatnonzero(labels == j)
-        middle.append(words[own[distances[np.ix_(own, own)].sum(axis=1).argmin()]])
+        members = np.flatnonzero(labels == j)
+        sums = distances[np.ix_(members, members)].sum(axis=1)
+        middle.append(words[members[sums.argmin()]])
     assert sorted(middle) == HEADWORDS

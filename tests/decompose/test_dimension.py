@@ -28,10 +28,10 @@ def test_the_facts_of_the_notes_hold_for_rows_drawn_from_the_cube():
 
 
 def test_the_fruit_vanishes():
-    shares = [dimension.rind_share(d, 0.01) for d in (1, 10, 100, 1000, 100_000)]
-    assert shares == sorted(shares)
-    assert shares[0] == pytest.approx(0.01)
-    assert shares[-1] == pytest.approx(1.0)
+    fractions = [dimension.rind_share(d, 0.01) for d in (1, 10, 100, 1000, 100_000)]
+    assert fractions == sorted(fractions)
+    assert fractions[0] == pytest.approx(0.01)
+    assert fractions[-1] == pytest.approx(1.0)
     assert dimension.rind_share(5, 0.0) == 0.0
     assert dimension.rind_share(5, 1.0) == 1.0
 
@@ -55,20 +55,20 @@ def test_nonsense_is_refused(call):
 def test_the_intrinsic_dimension_is_that_of_the_space_the_rows_were_drawn_in(inner):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(1500, inner)) @ rng.normal(size=(inner, 30))
-    found = dimension.diagnose(X)
-    assert found.two_nn == pytest.approx(inner, rel=0.15)
-    assert found.levina_bickel == pytest.approx(inner, rel=0.2)
-    assert found.ranks[0.01] == inner
-    assert found.participation <= inner + 0.1
+    result = dimension.diagnose(X)
+    assert result.two_nn == pytest.approx(inner, rel=0.15)
+    assert result.levina_bickel == pytest.approx(inner, rel=0.2)
+    assert result.ranks[0.01] == inner
+    assert result.participation <= inner + 0.1
 
 
 def test_a_curved_surface_has_fewer_dimensions_than_components():
     rng = np.random.default_rng(0)
     angle, height = rng.uniform(1, 9, 1500), rng.uniform(0, 4, 1500)
     roll = np.column_stack([angle * np.cos(angle), angle * np.sin(angle), height])
-    found = dimension.diagnose(roll)
-    assert round(found.two_nn) == 2
-    assert found.ranks[0.01] == 3
+    result = dimension.diagnose(roll)
+    assert round(result.two_nn) == 2
+    assert result.ranks[0.01] == 3
 
 
 def test_distances_concentrate_in_many_dimensions():
@@ -92,12 +92,12 @@ def test_sparse_rows_tables_and_samples():
 
 
 def test_constant_and_repeated_rows():
-    found = dimension.diagnose(np.ones((50, 4)))
-    assert found.distinct == 1
-    assert found.two_nn is None
-    assert found.constant_columns == 4
-    assert set(found.ranks.values()) == {0}
-    assert "too few distinct rows" in str(found)
+    result = dimension.diagnose(np.ones((50, 4)))
+    assert result.distinct == 1
+    assert result.two_nn is None
+    assert result.constant_columns == 4
+    assert set(result.ranks.values()) == {0}
+    assert "too few distinct rows" in str(result)
     twice = dimension.diagnose(np.repeat(np.random.default_rng(0).normal(size=(200, 2)), 2, 0))
     assert twice.distinct == 200
     assert twice.two_nn == pytest.approx(2, rel=0.2)

@@ -49,10 +49,10 @@ def after(passes, rows, k=6, width=16, engine=None):
 def test_collecting_by_parts_is_collecting_the_whole(kind, passes):
     rows = rows_of(kind)
     params = after(passes, rows)
-    whole = krylov.collect(params, rows)
+    complete = krylov.collect(params, rows)
     for size in (7, 300):
         total = Serial().reduce(krylov.collect, params, Table.from_array(rows, size))
-        for a, b in zip(leaves(total), leaves(whole), strict=True):
+        for a, b in zip(leaves(total), leaves(complete), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
@@ -67,11 +67,11 @@ def test_nothing_passed_in_is_modified(kind):
     params = after(3, rows)
     before = [leaf.copy() for leaf in leaves(params)]
     stats = krylov.collect(params, rows)
-    held = [leaf.copy() for leaf in leaves(stats)]
+    copies = [leaf.copy() for leaf in leaves(stats)]
     krylov.update(params, stats)
     krylov.leading(params, Serial())
-    for kept, leaf in zip(before + held, leaves(params) + leaves(stats), strict=True):
-        np.testing.assert_array_equal(kept, leaf)
+    for old, leaf in zip(before + copies, leaves(params) + leaves(stats), strict=True):
+        np.testing.assert_array_equal(old, leaf)
 
 
 @every_kind
@@ -122,7 +122,7 @@ def test_a_hundred_passes_do_not_wear_the_basis_out():
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-10)
     values = np.linalg.svd(rows, compute_uv=False)[:3]
     np.testing.assert_allclose(np.sqrt(params.values / params.scale), values, rtol=1e-12)
-    assert krylov.remainder(params) == 0.0
+    assert krylov.relative_residual(params) == 0.0
 
 
 # --- The products ---
@@ -136,8 +136,8 @@ def test_products_with_panels_are_products_with_vectors(kind, p):
     panels = to_panels(vectors, Serial())
     dense = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64)
     np.testing.assert_allclose(project(rows, panels, p), dense @ vectors.T, atol=1e-12)
-    found = from_panels(gram(rows, panels), p, Serial(), scale=0.5)
-    np.testing.assert_allclose(found, 0.5 * vectors @ (dense.T @ dense), atol=1e-12)
+    result = from_panels(gram(rows, panels), p, Serial(), scale=0.5)
+    np.testing.assert_allclose(result, 0.5 * vectors @ (dense.T @ dense), atol=1e-12)
 
 
 @pytest.mark.parametrize("rows_to_a_chunk", [1, 7, 2**14])
@@ -182,5 +182,5 @@ def test_stripes_add_up():
         np.testing.assert_allclose(inner((a, b), c, engine), both @ c.T, rtol=1e-10)
         weights = rng.normal(size=(2, 7))
         np.testing.assert_allclose(combine(weights, (a, b), engine), weights @ both)
-        rest = combine(weights, (a, b), engine, less_from=c)
-        np.testing.assert_allclose(rest, c - weights @ both)
+        remainder = combine(weights, (a, b), engine, less_from=c)
+        np.testing.assert_allclose(remainder, c - weights @ both)

@@ -107,8 +107,8 @@ def test_a_large_negative_eigenvalue_does_not_take_the_place_of_a_positive_one()
     Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, 4))]))[0][:, 1:]
     B = (Q * [50.0, -200.0, 20.0, -90.0]) @ Q.T
     B = (B + B.T) / 2  # a product of matrices need not be symmetric to the last bit
-    own = np.diag(B)
-    squares = own[:, None] + own - 2 * B
+    lengths = np.diag(B)
+    squares = lengths[:, None] + lengths - 2 * B
     D = np.sqrt(np.maximum(squares - squares.min(), 0))
     np.fill_diagonal(D, 0)
     with warnings.catch_warnings():

@@ -23,14 +23,14 @@ def blobs(n, d=8, k=20, seed=0):
 
 def test_cells_find_most_of_the_true_neighbours(by_cells):
     X = blobs(3000)
-    found = nearest_rows(X, 10, Serial())
+    result = nearest_rows(X, 10, Serial())
     true = module.exact(X, 10, Serial())
-    pairs = zip(found.places, true.places, strict=True)
-    share = np.mean([len(np.intersect1d(*pair)) / 10 for pair in pairs])
-    assert share > 0.95
-    assert found.recall == pytest.approx(share, abs=0.03)
-    assert (np.diff(found.squares, axis=1) >= 0).all()
-    assert not (found.places == np.arange(3000)[:, None]).any()  # nobody is its own
+    pairs = zip(result.places, true.places, strict=True)
+    fraction = np.mean([len(np.intersect1d(*pair)) / 10 for pair in pairs])
+    assert fraction > 0.95
+    assert result.recall == pytest.approx(fraction, abs=0.03)
+    assert (np.diff(result.squares, axis=1) >= 0).all()
+    assert not (result.places == np.arange(3000)[:, None]).any()  # nobody is its own
 
 
 def test_cells_have_the_same_bits_on_any_number_of_threads(by_cells):
@@ -51,9 +51,9 @@ def test_many_equal_rows_are_searched_in_pieces(by_cells, monkeypatch):
 
     monkeypatch.setattr(module, "search", watched)
     X = np.concatenate([np.zeros((2500, 3), np.float32), blobs(500, 3, seed=3)])
-    found = nearest_rows(X, 4, Serial())
-    assert (found.places >= 0).all()
-    assert (found.squares[:2500] == 0).all()
+    result = nearest_rows(X, 4, Serial())
+    assert (result.places >= 0).all()
+    assert (result.squares[:2500] == 0).all()
     checked = sizes.pop()  # the sample on which recall is measured looks at all rows
     assert checked == min(module.CHECKED, 3000) * 3000
     assert max(sizes) <= 60 * (60 + (module.AROUND + 1) * 30)
@@ -61,6 +61,6 @@ def test_many_equal_rows_are_searched_in_pieces(by_cells, monkeypatch):
 
 def test_hardly_any_cells_still_give_everybody_enough_neighbours(by_cells):
     X = np.concatenate([np.zeros((150, 2)), 100 + np.arange(6.0).reshape(3, 2)])
-    found = nearest_rows(X.astype(np.float32), 5, Serial())
-    assert found.places.shape == (153, 5)
-    assert (found.places >= 0).all()
+    result = nearest_rows(X.astype(np.float32), 5, Serial())
+    assert result.places.shape == (153, 5)
+    assert (result.places >= 0).all()

@@ -21,34 +21,34 @@ def test_all_pairs_give_the_true_neighbours():
     X = rows_of(1300)
     distances = cdist(X, X)
     np.fill_diagonal(distances, np.inf)
-    found = exact(X, 5, Serial())
-    assert (found.places == np.argsort(distances, axis=1)[:, :5]).mean() > 0.999
+    result = exact(X, 5, Serial())
+    assert (result.places == np.argsort(distances, axis=1)[:, :5]).mean() > 0.999
     np.testing.assert_allclose(
-        np.sqrt(found.squares), np.sort(distances, axis=1)[:, :5], atol=2e-2
+        np.sqrt(result.squares), np.sort(distances, axis=1)[:, :5], atol=2e-2
     )
-    assert found.recall == 1.0
+    assert result.recall == 1.0
 
 
 def test_a_row_is_never_its_own_neighbour_and_ties_go_to_the_lowest_number():
     X = np.zeros((6, 3), np.float32)
-    found = exact(X, 2, Serial())
-    assert found.places.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1]]
+    result = exact(X, 2, Serial())
+    assert result.places.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1]]
 
 
 def test_cells_find_nearly_all_and_say_how_many(monkeypatch):
     X = rows_of(6000, centers=60)
     monkeypatch.setattr(nearest_rows, "CELL_ROWS", 100)
     monkeypatch.setattr(nearest_rows, "AROUND", 12)
-    found = by_cells(X, 10, Serial(), seed=0)
+    result = by_cells(X, 10, Serial(), seed=0)
     truth = exact(X, 10, Serial())
-    pairs = zip(found.places, truth.places, strict=True)
+    pairs = zip(result.places, truth.places, strict=True)
     recall = np.mean([len(np.intersect1d(a, b)) / 10 for a, b in pairs])
     assert recall > 0.9
-    assert found.recall == pytest.approx(recall, abs=0.03)
-    assert (found.places >= 0).all()
-    assert (found.places != np.arange(len(X))[:, None]).all()
+    assert result.recall == pytest.approx(recall, abs=0.03)
+    assert (result.places >= 0).all()
+    assert (result.places != np.arange(len(X))[:, None]).all()
     again = by_cells(X, 10, Threads(3), seed=0)
-    np.testing.assert_array_equal(again.places, found.places)
+    np.testing.assert_array_equal(again.places, result.places)
 
 
 # --- The map ---
@@ -65,29 +65,29 @@ def test_threads_do_not_change_a_bit():
 
 def test_digits_keep_their_neighbours_and_their_kind():
     images, digits = load_digits(return_X_y=True)
-    found = NeighborMap(random_state=0).fit(images)
-    assert found.kept_ > 0.75
-    distances = cdist(found.embedding_, found.embedding_)
+    result = NeighborMap(random_state=0).fit(images)
+    assert result.kept_ > 0.75
+    distances = cdist(result.embedding_, result.embedding_)
     np.fill_diagonal(distances, np.inf)
     assert (digits[distances.argmin(axis=1)] == digits).mean() > 0.95
 
 
 def test_kept_is_what_it_says():
     X = rows_of(400, d=4, centers=8)
-    found = NeighborMap(metric="euclidean", random_state=0, n_steps=100).fit(X)
+    result = NeighborMap(metric="euclidean", random_state=0, n_steps=100).fit(X)
     near = np.argsort(cdist(X, X) + np.diag(np.full(400, np.inf)), axis=1)[:, :10]
-    drawn = cdist(found.embedding_, found.embedding_) + np.diag(np.full(400, np.inf))
+    drawn = cdist(result.embedding_, result.embedding_) + np.diag(np.full(400, np.inf))
     thirty = np.argsort(drawn, axis=1)[:, :30]
-    share = np.mean([np.isin(a, b).mean() for a, b in zip(near, thirty, strict=True)])
-    assert found.kept_ == pytest.approx(share, abs=0.01)
+    fraction = np.mean([np.isin(a, b).mean() for a, b in zip(near, thirty, strict=True)])
+    assert result.kept_ == pytest.approx(fraction, abs=0.01)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 12])
 def test_few_rows_are_drawn_too(n):
-    found = NeighborMap(random_state=0, n_steps=30).fit(rows_of(n, centers=2))
-    assert found.embedding_.shape == (n, 2)
-    assert np.isfinite(found.embedding_).all()
-    assert np.isfinite(found.kept_)
+    result = NeighborMap(random_state=0, n_steps=30).fit(rows_of(n, centers=2))
+    assert result.embedding_.shape == (n, 2)
+    assert np.isfinite(result.embedding_).all()
+    assert np.isfinite(result.kept_)
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
@@ -97,9 +97,9 @@ def test_few_rows_are_drawn_too(n):
     ids=["zeros", "equal", "all as far", "huge"],
 )
 def test_degenerate_rows_give_finite_points(X, metric):
-    found = NeighborMap(metric=metric, random_state=0, n_steps=30).fit(X)
-    assert np.isfinite(found.embedding_).all()
-    assert 0 <= found.kept_ <= 1
+    result = NeighborMap(metric=metric, random_state=0, n_steps=30).fit(X)
+    assert np.isfinite(result.embedding_).all()
+    assert 0 <= result.kept_ <= 1
 
 
 def test_a_large_offset_does_not_drown_the_neighbours():

@@ -144,12 +144,12 @@ def test_the_solver_is_chosen_by_the_shape():
 
 def test_a_fraction_takes_as_few_components_as_explain_it():
     X = falling()
-    shares = PCA().fit(X).explained_variance_ratio_
+    fractions = PCA().fit(X).explained_variance_ratio_
     for fraction in (0.1, 0.5, 0.9, 0.999):
         model = PCA(fraction).fit(X)
         k = model.n_components_
-        assert shares[:k].sum() >= fraction - 1e-12
-        assert shares[: k - 1].sum() < fraction
+        assert fractions[:k].sum() >= fraction - 1e-12
+        assert fractions[: k - 1].sum() < fraction
         assert len(model.eigenvalues_) == 120
 
 
@@ -192,7 +192,7 @@ def test_the_error_at_every_rank_is_that_of_the_reconstruction():
     model = PCA(8).fit(X)
     for rows in (X, other):
         errors = model.reconstruction_errors(rows)
-        shares = model.reconstruction_errors(rows, relative=True)
+        fractions = model.reconstruction_errors(rows, relative=True)
         assert len(errors) == 9
         lengths = ((rows - model.mean_) ** 2).sum(axis=1)
         for k in (0, 3, 8):
@@ -200,7 +200,7 @@ def test_the_error_at_every_rank_is_that_of_the_reconstruction():
             short[:, k:] = 0
             away = ((rows - model.inverse_transform(short)) ** 2).sum(axis=1)
             assert errors[k] == pytest.approx(away.mean(), rel=1e-9)
-            assert shares[k] == pytest.approx((away / lengths).mean(), rel=1e-9)
+            assert fractions[k] == pytest.approx((away / lengths).mean(), rel=1e-9)
         assert (np.diff(errors) <= 0).all()
     np.testing.assert_allclose(
         model.reconstruction_errors(), model.reconstruction_errors(X), rtol=1e-9

@@ -17,9 +17,9 @@ def rows(n=250, d=8, k=2, seed=0):
     return rng.normal(size=(n, k)) @ rng.normal(size=(k, d)) * 2 + rng.normal(size=(n, d)) + 9
 
 
-def holes(X, share=0.2, seed=1):
+def holes(X, fraction=0.2, seed=1):
     Y = X.copy()
-    Y[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    Y[np.random.default_rng(seed).random(X.shape) < fraction] = np.nan
     return Y
 
 
@@ -48,11 +48,11 @@ def test_without_missing_values_the_start_is_the_answer():
     assert model.noise_variance_ == pytest.approx(values[:-2].mean(), rel=1e-9)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3])
-def test_the_log_likelihood_never_falls(share):
+@pytest.mark.parametrize("fraction", [0.0, 0.3])
+def test_the_log_likelihood_never_falls(fraction):
     model = ProbabilisticPCA(3, init="random", random_state=1, max_iter=60, tol=0)
     with pytest.warns(ConvergenceWarning, match=r"max_iter=60.*Raise"):
-        model.fit(holes(rows(), share))
+        model.fit(holes(rows(), fraction))
     assert (np.diff(model.lower_bounds_) >= -1e-10).all()
 
 

@@ -158,8 +158,8 @@ def test_a_singular_value_lies_within_each_residual(tol):
     assert model.converged_
     nearest = np.abs(values[:, None] - model.singular_values_).min(axis=0)
     assert (nearest <= model.residuals_).all()
-    share = np.sqrt(((model.residuals_ / model.singular_values_) ** 2).mean())
-    assert share <= tol * 1.01
+    fraction = np.sqrt(((model.residuals_ / model.singular_values_) ** 2).mean())
+    assert fraction <= tol * 1.01
 
 
 def test_residuals_are_what_they_say():
@@ -242,11 +242,11 @@ def test_the_number_of_blas_threads_cannot_change_a_bit():
     from threadpoolctl import threadpool_limits
 
     X = zipf(n=1500, d=700)
-    found = set()
+    result = set()
     for threads in (1, 2):
         with threadpool_limits(threads):
-            found.add(digest(TruncatedSVD(40, random_state=0).fit(X)))
-    assert len(found) == 1
+            result.add(digest(TruncatedSVD(40, random_state=0).fit(X)))
+    assert len(result) == 1
 
 
 def test_another_seed_gives_nearly_the_same_and_signs_are_fixed():

@@ -40,8 +40,8 @@ def test_planted_topics_are_recovered():
     X, labels = topics()
     model = MultinomialMixture(3, random_state=0, n_init=3).fit(sp.csr_array(X))
     assert adjusted_rand_score(labels, model.predict(X)) > 0.95
-    held, _ = topics(seed=0, n=400)
-    assert model.perplexity(held[300:]) < 1.1 * model.perplexity(X)
+    more, _ = topics(seed=0, n=400)
+    assert model.perplexity(more[300:]) < 1.1 * model.perplexity(X)
 
 
 def test_bernoulli_recovers_planted_rows():
@@ -51,8 +51,8 @@ def test_bernoulli_recovers_planted_rows():
     X = (rng.random((300, 30)) < probs[labels]).astype(int)
     model = BernoulliMixture(3, random_state=0, n_init=3).fit(X)
     assert adjusted_rand_score(labels, model.predict(X)) > 0.95
-    found = np.exp(model.log_probs_).T
-    error = np.abs(found[:, None] - probs[None]).mean(axis=2).min(axis=1)
+    estimate = np.exp(model.log_probs_).T
+    error = np.abs(estimate[:, None] - probs[None]).mean(axis=2).min(axis=1)
     assert error.max() < 0.1
 
 

@@ -57,8 +57,8 @@ def test_conditional_times_marginal_is_the_joint():
     x = rng.normal(size=3)
     joint = normal.score_samples([x])[0]
     part = normal.marginal([0, 2]).score_samples([x[[0, 2]]])[0]
-    rest = normal.conditional([0, 2], x[[0, 2]]).score_samples([x[[1]]])[0]
-    np.testing.assert_allclose(part + rest, joint)
+    conditional = normal.conditional([0, 2], x[[0, 2]]).score_samples([x[[1]]])[0]
+    np.testing.assert_allclose(part + conditional, joint)
 
 
 def test_samples_have_the_mean_and_covariance():

@@ -66,16 +66,16 @@ def test_less_evidence_makes_posteriors_less_certain():
 
 def test_contexts_of_any_length_count_alike(senses):
     short, long = "loan bank", "loan bank " + "rate money credit cash deposit lend " * 4
-    found = senses._occurrences([short, long], None)
-    rows = senses._rows([set(senses._features(each)) for each in found])
+    occurrences = senses._occurrences([short, long], None)
+    rows = senses._rows([set(senses._features(each)) for each in occurrences])
     np.testing.assert_allclose(rows.sum(axis=1), senses.evidence)
 
 
 def test_rare_features_of_many_occurrences_are_left_out():
     texts = sentences(MONEY, 2_600, 0) + ["zebra bank"] * 2
     assert "zebra" not in WordSenses("bank", random_state=0, n_init=1).fit(texts).vocabulary_
-    kept = WordSenses("bank", min_count=2, random_state=0, n_init=1).fit(texts)
-    assert "zebra" in kept.vocabulary_
+    frequent = WordSenses("bank", min_count=2, random_state=0, n_init=1).fit(texts)
+    assert "zebra" in frequent.vocabulary_
 
 
 @pytest.mark.skipif(

@@ -30,6 +30,7 @@ from tacit.cluster.k_trials import (
     copy_with_seed,
     get_clusterer,
     k_parameter,
+    mean_recovery,
     run_task,
 )
 from tacit.cluster.kmeans import KMeans
@@ -141,16 +142,16 @@ def choose_k(
         if wanted == (1,):
             return only_one(data, notes, kind)
         reference = fit_reference(data.rows, unit=data.unit)
-        trials = Trials(data.rows, estimator, wanted, seed, reference, some_of(wanted))
-        trials, spread, measures = cluster_rows(with_starts(trials), engine)
+        trials = Trials(data.rows, estimator, wanted, seed, reference, spaced_ks(wanted))
+        trials, inertias, measures = cluster_rows(with_starts(trials), engine)
         trials = trials._replace(estimator=estimator)
         results, more = run_all(trials, n_references, n_resamples, engine, callbacks or ())
         association = None if data.words is None else word_association(data.words, seed, engine)
-        bics = [bic_of(trials, i, spread, data, kind) for i in range(len(wanted))]
-    own, null = figures_of(wanted, trials.null_ks, measures, results)
-    table = table_of(wanted, spread, own, null, bics)
-    best, reasons = decide(table, compare_with_null(own, null), association)
-    knee, notes = knee_of(wanted, spread), [*notes, *more]
+        bics = [bic_of(trials, i, inertias, data, kind) for i in range(len(wanted))]
+    observed, null = average_trials(wanted, trials.null_ks, measures, results)
+    table = table_of(wanted, inertias, observed, null, bics)
+    best, reasons = decide(table, compare_with_null(observed, null), association)
+    knee, notes = knee_of(wanted, inertias), [*notes, *more]
     return ChosenK(best, tuple(table), tuple(reasons), tuple(notes), knee, kind, len(data.rows))
 
 
@@ -168,15 +169,9 @@ class TrialRows(NamedTuple):
 
 
 def prepare_rows(
-    X: Any,
-    words: Any,
-    *,
-    max_rows: int,
-    n_components: int,
-    unit: bool | None,
-    seed: np.uint64,
+    X: Any, words: Any, *, max_rows: int, n_components: int, unit: bool | None, seed: np.uint64,
     engine: Engine,
-) -> TrialRows:
+) -> TrialRows:  # fmt: skip
     """Sample, reduce and validate. ``unit=None`` scales only sparse rows to length one."""
     notes = []
     if not sp.issparse(X) and not is_table(X):
@@ -202,14 +197,14 @@ def prepare_rows(
     unit = bool(sp.issparse(rows)) if unit is None else unit
     if unit:
         sparse = sp.issparse(rows)
-        some = np.asarray(abs(rows).sum(axis=1)).ravel() > 0 if sparse else rows.any(axis=1)
-        if not some.any():
+        nonzero = np.asarray(abs(rows).sum(axis=1)).ravel() > 0 if sparse else rows.any(axis=1)
+        if not nonzero.any():
             raise ValueError(
                 "choose_k compares directions, but all rows are zero. Give some that are not."
             )
-        if not some.all():
-            rows = rows[some]
-            notes.append(f"Left out {(~some).sum():,} rows that are all zero: no direction.")
+        if not nonzero.all():
+            rows = rows[nonzero]
+            notes.append(f"Left out {(~nonzero).sum():,} rows that are all zero: no direction.")
     if sp.issparse(rows) or rows.shape[1] > WIDE:
         columns = n_components if sp.issparse(rows) else max(n_components, DENSE_COLUMNS)
         rows, note = reduce_rows(rows, columns, unit, seed, engine)
@@ -278,12 +273,9 @@ def trial_clusterer(method: Any) -> tuple[Any, str]:
 
 
 def run_all(
-    trials: Trials,
-    n_references: int,
-    n_resamples: int,
-    engine: Engine,
+    trials: Trials, n_references: int, n_resamples: int, engine: Engine,
     callbacks: Sequence[Callback],
-) -> tuple[dict[str, list[TrialResult]], list[str]]:
+) -> tuple[dict[str, list[TrialResult]], list[str]]:  # fmt: skip
     """The results of every trial, in an order that allows a decision if it is stopped."""
     tasks = [Task(kind, i) for i in range(n_references) for kind in KINDS]
     resamples = [Task("rows", i) for i in range(n_resamples)]
@@ -292,8 +284,8 @@ def run_all(
     tasks += resamples[1:]
     results: dict[str, list[TrialResult]] = {"rows": [], **{kind: [] for kind in KINDS}}
     most = len(tasks)
-    each = engine.each(partial(run_task, trials), tasks)
-    for done, (task, result) in enumerate(zip(tasks, each, strict=True), start=1):
+    runs = engine.each(partial(run_task, trials), tasks)
+    for done, (task, result) in enumerate(zip(tasks, runs, strict=True), start=1):
         results[task.kind].append(result)
         step = Step("choose_k", done, most, [], None, done=done == most)
         if notify(callbacks, step) and done < most:
@@ -306,71 +298,68 @@ def run_all(
     return results, []
 
 
-def some_of(ks: tuple[int, ...]) -> tuple[int, ...]:
+def spaced_ks(ks: tuple[int, ...]) -> tuple[int, ...]:
     """Numbers to try on references: the small ones, then each a step above the last. The
     figures of data without clusters change slowly with k and are interpolated.
 
-    >>> some_of(tuple(range(1, 31)))
+    >>> spaced_ks(tuple(range(1, 31)))
     (1, 2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30)
     """
-    some = [ks[0]]
+    chosen = [ks[0]]
     for k in ks[1:]:
-        if k >= STEP * some[-1] or k == ks[-1]:
-            some.append(k)
-    return tuple(some)
+        if k >= STEP * chosen[-1] or k == ks[-1]:
+            chosen.append(k)
+    return tuple(chosen)
 
 
-def figures_of(ks, null_ks, measures, results) -> tuple[dict[str, list], dict]:
+def average_trials(ks, null_ks, measures, results) -> tuple[dict[str, list], dict]:
     """The figures of the rows, with the stability of every cluster; and of each reference."""
-
     summaries = {
         "log_inertia": lambda result: result.log_inertia,
         "silhouette": lambda result: result.silhouette,
-        "least": lambda result: [np.nanmin(each) for each in result.stability],
-        "mean": lambda result: [np.nanmean(each) for each in result.stability],
+        "least": lambda result: [np.nanmin(values) for values in result.stability],
+        "mean": lambda result: [np.nanmean(values) for values in result.stability],
     }
-    at, known = np.log(ks), np.log(null_ks)
     null = {
         kind: {
-            name: np.array([np.interp(at, known, summary(each)) for each in results[kind]])
+            name: np.array([
+                np.interp(np.log(ks), np.log(null_ks), summary(result))
+                for result in results[kind]
+            ])
             for name, summary in summaries.items()
         }
         for kind in KINDS
-    }
-    own = {"stability": [], **measures}
-    for i in range(len(ks)):  # of every cluster; 0 for one that was never resampled
-        seen = np.array([each.stability[i] for each in results["rows"]])
-        known = ~np.isnan(seen)
-        means = np.where(known, seen, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        own["stability"].append(means)
-    return own, null
+    }  # fmt: skip
+    resampled = zip(*(result.stability for result in results["rows"]), strict=True)
+    stability = [mean_recovery(np.array(values)) for values in resampled]
+    return {"stability": stability, **measures}, null
 
 
-def table_of(ks, spread, own, null, bics) -> list[KRow]:
+def table_of(ks, inertias, observed, null, bics) -> list[KRow]:
     """One KRow for every k. The gap is that of the box, as in the paper."""
     box = null["box"]["log_inertia"]
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap = box.mean(axis=0) - np.log(spread)
+        gap = box.mean(axis=0) - np.log(inertias)
         error = box.std(axis=0) * math.sqrt(1 + 1 / len(box))
 
     def finite(value: float) -> float | None:
         return float(value) if math.isfinite(value) else None
 
-    sharp = np.max([null[kind]["silhouette"].max(axis=0) for kind in KINDS], axis=0)
+    silhouette = np.max([null[kind]["silhouette"].max(axis=0) for kind in KINDS], axis=0)
     least = np.max([null[kind]["least"].mean(axis=0) for kind in KINDS], axis=0)
     return [
         KRow(
             k=k,
-            inertia=float(spread[i]),
-            explained=float(1 - spread[i] / spread[0]) if spread[0] > 0 else 0.0,
-            silhouette=own["silhouette"][i],
-            davies_bouldin=own["davies_bouldin"][i],
-            calinski_harabasz=own["calinski_harabasz"][i],
+            inertia=float(inertias[i]),
+            explained=float(1 - inertias[i] / inertias[0]) if inertias[0] > 0 else 0.0,
+            silhouette=observed["silhouette"][i],
+            davies_bouldin=observed["davies_bouldin"][i],
+            calinski_harabasz=observed["calinski_harabasz"][i],
             gap=finite(gap[i]),
             gap_error=finite(error[i]),
             bic=bics[i],
-            stability=float(own["stability"][i].min()),
-            null_silhouette=finite(sharp[i]),
+            stability=float(observed["stability"][i].min()),
+            null_silhouette=finite(silhouette[i]),
             null_stability=float(least[i]),
         )
         for i, k in enumerate(ks)
@@ -381,29 +370,30 @@ def with_starts(trials: Trials, starts: int = 10) -> Trials:
     """More starts for the rows themselves than for the references."""
     if isinstance(trials.estimator, FastKMeans):
         return trials._replace(estimator=trials.estimator._replace(n_init=starts))
-    known = trials.estimator.get_params(deep=False)
-    if isinstance(known.get("n_init"), int) and known["n_init"] < starts:
+    n_init = trials.estimator.get_params(deep=False).get("n_init")
+    if isinstance(n_init, int) and n_init < starts:
         return trials._replace(estimator=copy_with_seed(trials.estimator, 0, n_init=starts))
     return trials
 
 
 def bic_of(
-    trials: Trials, i: int, spread: np.ndarray, data: TrialRows, kind: str
+    trials: Trials, i: int, inertias: np.ndarray, data: TrialRows, kind: str
 ) -> float | None:
-    """The model's own, or that of k equal round normals for k-means. Low is good."""
+    """The BIC of the model, or of k equal round normals for k-means. Low is good."""
     k, (n, d) = trials.ks[i], data.rows.shape
     if hasattr(trials.estimator, "bic"):
         parameter = k_parameter(trials.estimator, name="choose_k")
         seed = int(key(trials.seed, 0, 0, 0, k)) % 2**31
         model = copy_with_seed(trials.estimator, seed, **{parameter: k}).fit(data.rows)
         return float(model.bic(data.rows))
-    if data.unit or kind not in ("KMeans", "MiniBatchKMeans") or n <= k or not spread[i] > 0:
+    if data.unit or kind not in ("KMeans", "MiniBatchKMeans") or n <= k or not inertias[i] > 0:
         return None
     counts = np.unique(trials.labels[i], return_counts=True)[1]
-    variance = spread[i] / (d * (n - k))
-    fit = (counts * np.log(counts / n)).sum() - n * d / 2 * math.log(2 * math.pi * variance)
-    fit -= d * (n - k) / 2
-    return float(-2 * fit + (k * (d + 1)) * math.log(n))
+    variance = inertias[i] / (d * (n - k))
+    likelihood = (counts * np.log(counts / n)).sum()
+    likelihood -= n * d / 2 * math.log(2 * math.pi * variance)
+    likelihood -= d * (n - k) / 2
+    return float(-2 * likelihood + (k * (d + 1)) * math.log(n))
 
 
 def check_ks(ks: Iterable[int]) -> list[int]:
@@ -434,10 +424,10 @@ def possible_ks(ks: list[int], data: TrialRows) -> tuple[tuple[int, ...], list[s
 def only_one(data: TrialRows, notes: list[str], method: str) -> ChosenK:
     """The result where only one number could be tried."""
     rows = data.rows
-    spread = float(((rows - rows.mean(axis=0)) ** 2).sum())
+    inertia = float(((rows - rows.mean(axis=0)) ** 2).sum())
     if data.distinct == 1 and len(rows) > 1:
         reason = f"All {len(rows):,} rows are equal."
     else:
         reason = f"With {count(data.distinct, 'different row')} only k = 1 could be tried."
-    row = KRow(1, spread, 0.0, stability=1.0)
+    row = KRow(1, inertia, 0.0, stability=1.0)
     return ChosenK(1, (row,), (reason,), tuple(notes), None, method, len(rows))

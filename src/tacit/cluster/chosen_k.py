@@ -180,31 +180,33 @@ class Evidence(NamedTuple):
     apart: np.ndarray  # fraction of rows in clusters with gaps around them
 
 
-def compare_with_null(own: dict[str, list], null: dict[str, dict[str, np.ndarray]]) -> Evidence:
+def compare_with_null(
+    observed: dict[str, list], null: dict[str, dict[str, np.ndarray]]
+) -> Evidence:
     """Compare the figures of the rows with those of each kind of reference.
 
-    ``own`` has for each k the "silhouette", the fraction of rows "apart" and the "stability" of
-    every cluster; ``null`` for each kind arrays of (references, ks): "silhouette", "least" and
-    "mean" stability.
+    ``observed`` has for each k the "silhouette", the fraction of rows "apart" and the
+    "stability" of every cluster; ``null`` for each kind arrays of (references, ks):
+    "silhouette", "least" and "mean" stability.
     """
-    sharp = np.array([math.nan if value is None else value for value in own["silhouette"]])
-    least = np.array([again.min() for again in own["stability"]])
-    mean = np.array([again.mean() for again in own["stability"]])
-    above = np.full(len(sharp), np.inf)
+    silhouette = np.array(observed["silhouette"], np.float64)  # NaN for None
+    least = np.array([values.min() for values in observed["stability"]])
+    mean = np.array([values.mean() for values in observed["stability"]])
+    above = np.full(len(silhouette), np.inf)
     for figures in null.values():
         values = figures["silhouette"]
-        some = np.isfinite(values).all(axis=0)
+        known = np.isfinite(values).all(axis=0)
         # The variance hardly depends on k, so that of all k is the better estimate.
-        spread = math.sqrt(values[:, some].var(axis=0, ddof=1).mean()) if some.any() else 0.0
-        above = np.minimum(above, (sharp - values.mean(axis=0)) / max(spread, 1e-9))
+        spread = math.sqrt(values[:, known].var(axis=0, ddof=1).mean()) if known.any() else 0.0
+        above = np.minimum(above, (silhouette - values.mean(axis=0)) / max(spread, 1e-9))
     chance, expected = (
         np.max([figures[name].mean(axis=0) for figures in null.values()], axis=0)
         for name in ("silhouette", "mean")
     )
     gain = np.clip((mean - expected) / np.maximum(1 - expected, 0.05), 0.0, 1.0)
-    excess = np.nan_to_num(np.maximum(sharp - chance, 0.0))
+    excess = np.nan_to_num(np.maximum(silhouette - chance, 0.0))
     clear = excess / max(float(excess.max()), 1e-12)
-    return Evidence(above, least, gain, clear, np.array(own["apart"]))
+    return Evidence(above, least, gain, clear, np.array(observed["apart"]))
 
 
 def decide(
@@ -273,16 +275,16 @@ def gap_peak(table: list[KRow]) -> int | None:
     return i if clear else None
 
 
-def knee_of(ks: tuple[int, ...], spread: np.ndarray) -> int | None:
+def knee_of(ks: tuple[int, ...], inertias: np.ndarray) -> int | None:
     """Where the curve of the inertia is farthest below the line between its ends.
 
     >>> knee_of((1, 2, 3, 4, 5), np.array([100.0, 60.0, 10.0, 8.0, 6.0]))
     3
     """
-    if len(ks) < 3 or not spread[0] > spread[-1]:
+    if len(ks) < 3 or not inertias[0] > inertias[-1]:
         return None
     x = (np.array(ks) - ks[0]) / (ks[-1] - ks[0])
-    y = (spread - spread[-1]) / (spread[0] - spread[-1])
+    y = (inertias - inertias[-1]) / (inertias[0] - inertias[-1])
     return int(ks[int(np.argmax(1 - x - y))])
 
 

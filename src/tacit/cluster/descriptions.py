@@ -4,7 +4,7 @@ Typical rows are nearest to the center, borderline rows nearly as near to anothe
 are those that set the cluster apart, by contrast with the other rows and not by size alone;
 keywords where the features are words.
 
-    counts    the log-odds ratio of a word in the cluster against the rest over its standard
+    counts    the log-odds ratio of a word in the cluster against the others over its standard
               error; pseudo-counts proportional to all counts shrink those of rare words
     numbers   the difference of the means over the standard deviation
 
@@ -96,7 +96,7 @@ class ClusterDescription:
         """Keywords, or the features with their scores."""
         if self.keywords:
             return ", ".join(self.keywords)
-        return ", ".join(f"{each.name} {each.score:+.1f}" for each in self.features) or "-"
+        return ", ".join(f"{f.name} {f.score:+.1f}" for f in self.features) or "-"
 
     def _repr_html_(self) -> str:
         return html_table(HEADINGS, [html_cells(self)], right=(0, 1, 2))
@@ -113,7 +113,7 @@ class Descriptions(list[ClusterDescription]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON values."""
-        return {"clusters": [each.to_dict() for each in self], "notes": list(self.notes)}
+        return {"clusters": [cluster.to_dict() for cluster in self], "notes": list(self.notes)}
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), *self.notes])
@@ -123,11 +123,11 @@ class Descriptions(list[ClusterDescription]):
         return table + html_notes(self.notes)
 
 
-def html_cells(each: ClusterDescription) -> list[object]:
+def html_cells(cluster: ClusterDescription) -> list[object]:
     """Words and documents are untrusted: escaped, and in ``bdi`` for their text direction."""
-    quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in each.examples)
-    gist = Markup(f"<bdi>{escape(each.gist)}</bdi>{''.join(quotes)}")
-    return [each.cluster, f"{each.size:,}", f"{each.share:.0%}", gist]
+    quotes = (f"<br><small><bdi>{escape(text)}</bdi></small>" for text in cluster.examples)
+    gist = Markup(f"<bdi>{escape(cluster.gist)}</bdi>{''.join(quotes)}")
+    return [cluster.cluster, f"{cluster.size:,}", f"{cluster.share:.0%}", gist]
 
 
 def describe(
@@ -183,13 +183,13 @@ def describe(
     check_scale(rows, "describe")
     codes, names, order = number_by_size(labels, rows.shape[0])
     kind, metric = check_choices(rows, kind, metric, top)
-    for given, size, what, each in (
+    for items, size, what, of in (
         (feature_names, rows.shape[1], "feature_names", "column"),
         (documents, rows.shape[0], "documents", "row"),
     ):
-        if given is not None and len(given) != size:
+        if items is not None and len(items) != size:
             raise ValueError(
-                f"describe got {len(given):,} {what} for {size:,} {each}s. Give one per {each}."
+                f"describe got {len(items):,} {what} for {size:,} {of}s. Give one per {of}."
             )
     if centers is not None:
         centers = np.asarray(centers, np.float64)
@@ -216,7 +216,7 @@ def describe(
                 nearest=tuple(nearest.tolist()),
                 borderline=borderline_rows(distances, members, j, top),
                 features=features,
-                keywords=tuple(str(each.name) for each in features) if words else (),
+                keywords=tuple(str(feature.name) for feature in features) if words else (),
                 examples=() if documents is None else excerpts(documents, nearest),
             )
         )
@@ -229,7 +229,7 @@ def describe(
 
 
 class Contrast(NamedTuple):
-    """A cluster against the rest, for every feature."""
+    """A cluster against the other rows, for every feature."""
 
     score: np.ndarray  # (d,) standard deviations; above 0 for more in the cluster
     inside: np.ndarray  # (d,) mean in the cluster
@@ -272,14 +272,14 @@ def to_centers(rows: Any, codes: np.ndarray, centers: Any, metric: str) -> np.nd
 
 
 def borderline_rows(
-    distances: np.ndarray, members: np.ndarray, own: int, top: int
+    distances: np.ndarray, members: np.ndarray, j: int, top: int
 ) -> tuple[tuple[int, int], ...]:
     """The members that another center is nearly as near to, or nearer; and which."""
     if distances.shape[1] < 2:
         return ()
-    to_own = distances[members, own]
+    to_own = distances[members, j]
     others = distances[members].copy()
-    others[:, own] = np.inf
+    others[:, j] = np.inf
     rival = others.argmin(axis=1)
     to_rival = others[np.arange(len(members)), rival]
     most = np.maximum(to_own, to_rival)
@@ -308,7 +308,7 @@ def excerpts(documents: Sequence[str], places: np.ndarray) -> tuple[str, ...]:
     for i in places.tolist():
         text = documents[i]
         start = " ".join(("" if text is None else str(text))[: 4 * EXCERPT].split())
-        start = "".join(each for each in start if each.isprintable())
+        start = "".join(c for c in start if c.isprintable())
         texts.append(start if len(start) <= EXCERPT else f"{start[: EXCERPT - 1]}…")
     return tuple(texts)
 
@@ -345,7 +345,7 @@ def sum_by_cluster(rows: Any, codes: np.ndarray, k: int) -> Any:
     return sp.csr_array(cells, shape=(k, len(codes))) @ rows
 
 
-# --- Clusters against the rest, feature by feature ---
+# --- Clusters against the other rows, feature by feature ---
 
 
 def contrasts(X: Any, codes: np.ndarray, k: int, kind: str) -> Iterator[Contrast]:
@@ -358,20 +358,23 @@ def contrasts(X: Any, codes: np.ndarray, k: int, kind: str) -> Iterator[Contrast
         for j in range(k):
             inside = dense_row(sums, j)
             outside = np.maximum(total - inside, 0.0)
-            mean, rest = inside / max(1, counts[j]), outside / max(1, len(codes) - counts[j])
-            yield Contrast(log_odds(inside, outside), mean, rest)
+            yield Contrast(
+                log_odds(inside, outside),
+                inside / max(1, counts[j]),
+                outside / max(1, len(codes) - counts[j]),
+            )
         return
     mean = np.zeros(X.shape[1]) if sp.issparse(X) else np.asarray(X, np.float64).mean(axis=0)
     centered: Any = X if sp.issparse(X) else np.asarray(X, np.float64) - mean
     sums = sum_by_cluster(centered, codes, k)
     squared = centered.multiply(centered) if sp.issparse(X) else centered**2
     squares = sum_by_cluster(squared, codes, k)
-    totals = [np.asarray(each.sum(axis=0)).ravel() for each in (sums, squares)]
+    totals = [np.asarray(s.sum(axis=0)).ravel() for s in (sums, squares)]
     for j in range(k):
         first, second = dense_row(sums, j), dense_row(squares, j)
-        rest = len(codes) - counts[j]
+        others = len(codes) - counts[j]
         score, a, b = standardized_difference(
-            (counts[j], first, second), (rest, totals[0] - first, totals[1] - second)
+            (counts[j], first, second), (others, totals[0] - first, totals[1] - second)
         )
         yield Contrast(score, a + mean, b + mean)
 
@@ -389,9 +392,9 @@ def log_odds(inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
     used = total > 0
     score = np.zeros(len(inside))
     # The odds of the only word of a side would be infinite: leave the others one part in 10^9.
-    rest_a = np.maximum(n - a[used], 1e-9 * max(n, 1e-300))
-    rest_b = np.maximum(m - b[used], 1e-9 * max(m, 1e-300))
-    ratio = np.log(a[used] / rest_a) - np.log(b[used] / rest_b)
+    other_a = np.maximum(n - a[used], 1e-9 * max(n, 1e-300))
+    other_b = np.maximum(m - b[used], 1e-9 * max(m, 1e-300))
+    ratio = np.log(a[used] / other_a) - np.log(b[used] / other_b)
     score[used] = ratio / np.sqrt(1 / a[used] + 1 / b[used])
     return score
 

@@ -2,7 +2,7 @@
 
 A medoid is one of the rows. The loss is the sum of distances to the nearest medoid. Every row
 in turn is a candidate to replace each of the medoids, all k swaps from one pass over its
-distances; the best is made at once if it lowers the loss. When no candidate lowers it, the
+distances; the best is done at once if it lowers the loss. When no candidate lowers it, the
 medoids are a local minimum: no single swap improves them.
 
 A candidate is cheap because every row stores its nearest and second nearest medoid. Candidate
@@ -30,7 +30,7 @@ from tacit.core.engines import Engine, Serial
 from tacit.core.kernel import kernel
 from tacit.core.progress import Callback, Step, notify
 
-__all__ = ["Medoids", "SwapSearch", "build", "fasterpam", "lab", "random_medoids"]
+__all__ = ["Medoids", "SwapSearch", "build", "fasterpam", "lab"]
 
 CALL_WORK = 2**25  # distances read in one kernel call: well under 200 ms
 STRIPE = 64  # rows whose distances to a candidate are read together; see benchmarks kmedoids
@@ -78,7 +78,7 @@ def fasterpam(
             last = min(first + size, n, first + n - unchanged)
             swapped = search.try_rows(first, last)
             unchanged = last - 1 - swapped if swapped >= 0 else unchanged + last - first
-            done = unchanged >= n  # a whole pass without a swap
+            done = unchanged >= n  # a full pass without a swap
             first = last
         losses.append(search.loss)
     notify(callbacks, Step(name, len(losses) - 1, max_iter, losses, search.medoids, done=True))
@@ -180,11 +180,6 @@ def lab(distances: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray
     return np.array(chosen)
 
 
-def random_medoids(n: int, k: int, rng: np.random.RandomState) -> np.ndarray:
-    """k different rows."""
-    return np.sort(rng.permutation(n)[:k])
-
-
 # --- Kernels ---
 
 
@@ -218,15 +213,15 @@ def find_nearest(distances, medoids, nearest):
 def find_two(distances, medoids, o, nearest):
     """The two nearest medoids of row o, the lowest place first where they tie."""
     first, then = (0, 1) if distances[medoids[0], o] <= distances[medoids[1], o] else (1, 0)
-    best, rest = distances[medoids[first], o], distances[medoids[then], o]
+    best, second = distances[medoids[first], o], distances[medoids[then], o]
     for m in range(2, medoids.shape[0]):
         d = distances[medoids[m], o]
         if d < best:
-            rest, then = best, first
+            second, then = best, first
             best, first = d, m
-        elif d < rest:
-            rest, then = d, m
-    nearest.near[o], nearest.second[o] = best, rest
+        elif d < second:
+            second, then = d, m
+    nearest.near[o], nearest.second[o] = best, second
     nearest.label[o], nearest.next_label[o] = first, then
 
 
@@ -309,7 +304,7 @@ def candidate_gains(row, other, nearest, sums, stripes):
         size = min(STRIPE, n - first)
         x, y = row[first : first + size], other[first : first + size]
         a, b = near[first : first + size], second[first : first + size]
-        own = label[first : first + size]
+        labels = label[first : first + size]
         gain, other_gain, attracted = 0.0, 0.0, 0
         for t in range(size):
             gain += x[t] - a[t] if x[t] < a[t] else none
@@ -325,14 +320,14 @@ def candidate_gains(row, other, nearest, sums, stripes):
         other_shared += other_gain
         even = size - size % 2
         for t in range(0, even, 2):  # two sums each: an addition need not wait for the last
-            m, o = own[t], own[t + 1]
+            m, o = labels[t], labels[t + 1]
             sums_a[m] += stripe[t]
             sums_b[m] += other_stripe[t]
             more_a[o] += stripe[t + 1]
             more_b[o] += other_stripe[t + 1]
         for t in range(even, size):
-            sums_a[own[t]] += stripe[t]
-            sums_b[own[t]] += other_stripe[t]
+            sums_a[labels[t]] += stripe[t]
+            sums_b[labels[t]] += other_stripe[t]
     return shared, other_shared
 
 

@@ -111,13 +111,13 @@ def gap_statistic(
     def log_inertia(rows: np.ndarray, k: int, data: int) -> float:
         from tacit.cluster.kmeans import KMeans
 
-        own = int(key(seed, 0, data, k)) % 2**31  # a seed in scikit-learn's range
+        drawn = int(key(seed, 0, data, k)) % 2**31  # a seed in scikit-learn's range
         if k == 1:
             labels = np.zeros(len(rows), int)
         elif clusterer is not None:
-            labels = clusterer(rows, k, own)
+            labels = clusterer(rows, k, drawn)
         else:
-            labels = KMeans(k, n_init=3, random_state=own, engine=engine).fit_predict(rows)
+            labels = KMeans(k, n_init=3, random_state=drawn, engine=engine).fit_predict(rows)
         value = inertia(rows, labels, engine=engine)
         if not value > 0:
             raise ValueError(
@@ -127,15 +127,15 @@ def gap_statistic(
             )
         return math.log(value)
 
-    own = [log_inertia(rows, k, 0) for k in wanted]
+    logs = [log_inertia(rows, k, 0) for k in wanted]
     box = fit_reference(rows, aligned=reference == "aligned")
-    drawn = (draw(box, "box", key(seed, 1, b)) for b in range(n_references))
-    others = np.array([[log_inertia(d, k, b) for k in wanted] for b, d in enumerate(drawn, 1)])
+    data = (draw(box, "box", key(seed, 1, b)) for b in range(n_references))
+    others = np.array([[log_inertia(d, k, b) for k in wanted] for b, d in enumerate(data, 1)])
     mean = others.mean(axis=0)
     error = others.std(axis=0) * math.sqrt(1 + 1 / n_references)
-    gap = mean - own
+    gap = mean - logs
     enough = [*np.flatnonzero(gap[:-1] >= gap[1:] - error[1:]), gap.argmax()]
-    figures = (tuple(np.asarray(each).tolist()) for each in (wanted, gap, error, own, mean))
+    figures = (tuple(np.asarray(x).tolist()) for x in (wanted, gap, error, logs, mean))
     return Gap(wanted[enough[0]], *figures)
 
 

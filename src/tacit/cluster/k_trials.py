@@ -3,7 +3,7 @@
 A trial clusters one data set for every k: the rows themselves, half of them, or a reference.
 Trials are independent and draw their randomness from (seed, trial), so an engine may run them
 in parallel with the same figures. The estimator that is passed in is never fitted: every data
-set is clustered by a copy with its own seed, in the calling thread, as in ``stability``.
+set is clustered by a copy with another seed, in the calling thread, as in ``stability``.
 
 The stability of a cluster is how well it is recovered when half of the rows are left out: the
 Jaccard index of the cluster and the most similar one among the clusters of the half.
@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from tacit.cluster.hierarchy.inputs import METHODS as LINKAGES
 from tacit.cluster.null_reference import Reference, draw
 from tacit.cluster.small_kmeans import are_units, small_kmeans
 from tacit.core.engines import Engine, Serial, check_stop
@@ -40,7 +41,8 @@ from tacit.measure.pair_scores import silhouette_score
 
 __all__ = [
     "METHODS", "FastKMeans", "Task", "TrialResult", "Trials", "cluster_rows", "copy_with_seed",
-    "find_labels", "get_clusterer", "k_parameter", "recovery", "run_task", "share_apart",
+    "find_labels", "fraction_apart", "get_clusterer", "k_parameter", "mean_recovery",
+    "recovery", "run_task",
 ]  # fmt: skip
 
 PANEL = 512  # rows of a matrix product
@@ -48,7 +50,6 @@ PANEL = 512  # rows of a matrix product
 STREAMS = {"rows": 0, "box": 1, "normal": 2, "radial": 6}
 WINDOW = 0.2  # of the distance between two means, to either side
 FILLED = 2 / 3  # of the rows near a median: with as many in the middle there is no gap
-LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 # Name, class in tacit.cluster, parameters.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "kmeans": ("KMeans", {"n_init": 3}),
@@ -127,9 +128,10 @@ def find_labels(model: Any, rows: Any) -> np.ndarray:
 
 
 def labels_for_each_k(
-    estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int]
+    estimator: Any, rows: Any, ks: Sequence[int], seeds: Sequence[int], engine: Engine
 ) -> list[np.ndarray]:
-    """The labels of the rows for every k; a tree is built once and cut many times."""
+    """The labels of the rows for every k; a tree is built once and cut many times. Only
+    ``small_kmeans`` uses the engine."""
     from tacit.cluster.hierarchy.agglomerative import AgglomerativeClustering
     from tacit.cluster.hierarchy.dendrogram import cut
 
@@ -137,10 +139,12 @@ def labels_for_each_k(
         if are_units(rows):
             rows = rows.astype(np.float32)  # products of such rows keep six digits
         n_init, unit = estimator
-        return [
-            small_kmeans(rows, k, seed, starts=n_init, unit=unit).labels
-            for k, seed in zip(ks, seeds, strict=True)
-        ]
+
+        def label(i: int) -> np.ndarray:
+            return small_kmeans(rows, ks[i], seeds[i], starts=n_init, unit=unit).labels
+
+        longest_first = range(len(ks))[::-1]
+        return list(engine.each(label, longest_first))[::-1]
     if isinstance(estimator, AgglomerativeClustering) and estimator.compress is None:
         model = copy_with_seed(estimator, 0, n_clusters=1, distance_threshold=None).fit(rows)
         return [cut(model.linkage_matrix_, k=k) for k in ks]
@@ -189,51 +193,43 @@ class TrialResult(NamedTuple):
 
 def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, dict[str, list]]:
     """Cluster the rows: the labels, their inertia, and the measures that need no reference."""
-    own = seeds(trials, trials.ks, 0, 0)
-    if isinstance(trials.estimator, FastKMeans):
-
-        def label(i: int) -> np.ndarray:
-            one = slice(i, i + 1)
-            return labels_for_each_k(trials.estimator, trials.rows, trials.ks[one], own[one])[0]
-
-        longest_first = range(len(own))[::-1]
-        each_k = list(engine.each(label, longest_first))[::-1]
-    else:  # a tree is built once for all numbers
-        each_k = labels_for_each_k(trials.estimator, trials.rows, trials.ks, own)
-    labels = [by_size(each) for each in each_k]
-    spread, sharp = figures_of(trials.rows, labels)
+    seeds = seeds_for(trials, trials.ks, 0, 0)
+    each_k = labels_for_each_k(trials.estimator, trials.rows, trials.ks, seeds, engine)
+    labels = [by_size(codes) for codes in each_k]
+    inertias, silhouettes = inertias_and_silhouettes(trials.rows, labels)
 
     def score(function: Callable) -> list:
         """A score for each k, and None for one cluster."""
         return [
-            function(trials.rows, each, engine=Serial()) if each.any() else None
-            for each in labels
+            function(trials.rows, codes, engine=Serial()) if codes.any() else None
+            for codes in labels
         ]
 
     measures = {
-        "silhouette": [None if math.isnan(value) else float(value) for value in sharp],
+        "silhouette": [None if math.isnan(value) else float(value) for value in silhouettes],
         "davies_bouldin": score(davies_bouldin_score),
         "calinski_harabasz": score(calinski_harabasz_score),
-        "apart": [share_apart(trials.rows, each) for each in labels],
+        "apart": [fraction_apart(trials.rows, codes) for codes in labels],
     }
-    return trials._replace(labels=tuple(labels)), spread, measures
+    return trials._replace(labels=tuple(labels)), inertias, measures
 
 
 def run_task(trials: Trials, task: Task) -> TrialResult:
     """Cluster half of the rows; or a reference, and half of that."""
     if task.kind == "rows":
         nothing = np.full(len(trials.ks), np.nan)
-        again = compare_half(trials, trials.rows, trials.ks, trials.labels, task)
-        return TrialResult(nothing, nothing, again)
+        stability = compare_half(trials, trials.rows, trials.ks, trials.labels, task)
+        return TrialResult(nothing, nothing, stability)
     stream = STREAMS[task.kind]
     rows = draw(trials.reference, task.kind, key(trials.seed, 1, stream, task.number))
     ks = trials.null_ks
-    own = seeds(trials, ks, stream, task.number)
-    labels = [by_size(each) for each in labels_for_each_k(trials.estimator, rows, ks, own)]
-    spread, sharp = figures_of(rows, labels)
-    again = compare_half(trials, rows, ks, labels, task)
-    logs = [math.log(value) if value > 0 else -math.inf for value in spread]
-    return TrialResult(np.array(logs), sharp, again)
+    seeds = seeds_for(trials, ks, stream, task.number)
+    each_k = labels_for_each_k(trials.estimator, rows, ks, seeds, Serial())
+    labels = [by_size(codes) for codes in each_k]
+    inertias, silhouettes = inertias_and_silhouettes(rows, labels)
+    stability = compare_half(trials, rows, ks, labels, task)
+    logs = [math.log(value) if value > 0 else -math.inf for value in inertias]
+    return TrialResult(np.array(logs), silhouettes, stability)
 
 
 def compare_half(
@@ -243,43 +239,51 @@ def compare_half(
     stream = STREAMS[task.kind]
     order = permutation(key(trials.seed, 2, stream, task.number), len(rows))
     half = np.sort(order[: (len(rows) + 1) // 2])
-    own = seeds(trials, ks, stream + 3, task.number)
-    parts = labels_for_each_k(trials.estimator, rows[half], ks, own)
+    seeds = seeds_for(trials, ks, stream + 3, task.number)
+    resampled = labels_for_each_k(trials.estimator, rows[half], ks, seeds, Serial())
     return tuple(
-        recovery(whole[half], part, int(whole.max()) + 1)
-        for whole, part in zip(labels, parts, strict=True)
+        recovery(base[half], again, int(base.max()) + 1)
+        for base, again in zip(labels, resampled, strict=True)
     )
 
 
-def recovery(whole: np.ndarray, part: np.ndarray, size: int) -> np.ndarray:
-    """For each of ``size`` clusters, its Jaccard index with the most similar one of ``part``.
+def recovery(base: np.ndarray, again: np.ndarray, k: int) -> np.ndarray:
+    """For each of k clusters, its Jaccard index with the most similar one of ``again``.
 
     NaN for a cluster that has no rows here.
 
     >>> recovery(np.array([0, 0, 2, 2]), np.array([5, 5, 5, 7]), 3).round(3)
     array([0.667,   nan, 0.5  ])
     """
-    a, b = codes_of(whole, name="stability"), codes_of(part, name="stability")
+    a, b = codes_of(base, name="stability"), codes_of(again, name="stability")
     both = contingency(a, b).toarray()
-    best = np.full(size, np.nan)
+    best = np.full(k, np.nan)
     best[a.names] = (both / (a.counts[:, None] + b.counts - both)).max(axis=1)
     return best
 
 
-def figures_of(rows: np.ndarray, labels: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def mean_recovery(values: np.ndarray) -> np.ndarray:
+    """The mean over resamples, (resamples, k); 0 for a cluster that was never drawn."""
+    known = ~np.isnan(values)
+    return np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+
+
+def inertias_and_silhouettes(
+    rows: np.ndarray, labelings: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """The inertia and the silhouette of every clustering; NaN for one cluster."""
     if are_units(rows):
-        return unit_figures(rows, labels)
-    spread, sharp = np.empty(len(labels)), np.full(len(labels), math.nan)
-    for i, each in enumerate(labels):
+        return unit_figures(rows, labelings)
+    inertias, silhouettes = np.empty(len(labelings)), np.full(len(labelings), math.nan)
+    for i, labels in enumerate(labelings):
         check_stop()
-        spread[i] = inertia(rows, each, engine=Serial())
-        if each.any():
-            sharp[i] = silhouette_score(rows, each, engine=Serial())
-    return spread, sharp
+        inertias[i] = inertia(rows, labels, engine=Serial())
+        if labels.any():
+            silhouettes[i] = silhouette_score(rows, labels, engine=Serial())
+    return inertias, silhouettes
 
 
-def seeds(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
+def seeds_for(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
     """A seed for every k, in scikit-learn's range."""
     return [int(key(trials.seed, 0, *items, k)) % 2**31 for k in ks]
 
@@ -287,15 +291,15 @@ def seeds(trials: Trials, ks: tuple[int, ...], *items: int) -> list[int]:
 # --- Figures ---
 
 
-def share_apart(rows: np.ndarray, labels: np.ndarray) -> float:
+def fraction_apart(rows: np.ndarray, labels: np.ndarray) -> float:
     """The fraction of rows that are in clusters which stand apart; labels count from 0.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.random((400, 2)) * [4, 1]
     >>> labels = rows[:, 0].astype(int)  # a band in four pieces
-    >>> share_apart(rows, labels)
+    >>> fraction_apart(rows, labels)
     0.0
-    >>> share_apart(rows + 3 * labels[:, None], labels)
+    >>> fraction_apart(rows + 3 * labels[:, None], labels)
     1.0
     """
     sizes = np.bincount(labels)
@@ -310,8 +314,8 @@ def share_apart(rows: np.ndarray, labels: np.ndarray) -> float:
             # The middle is at 0, and the means are at -length / 2 and length / 2.
             places = [near[side][:, j] - near[side][:, i] for side in (i, j)]
             width = WINDOW * length
-            middle = sum(np.count_nonzero(np.abs(each) < width) for each in places)
-            around = [np.abs(each - np.median(each)) < width for each in places]
+            middle = sum(np.count_nonzero(np.abs(x) < width) for x in places)
+            around = [np.abs(x - np.median(x)) < width for x in places]
             if middle >= FILLED * min(map(np.count_nonzero, around)):
                 apart[i] = apart[j] = False
     return float(sizes[apart].sum() / len(rows))
@@ -320,8 +324,8 @@ def share_apart(rows: np.ndarray, labels: np.ndarray) -> float:
 def unit_figures(
     rows: np.ndarray, labelings: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``figures_of`` rows of length one, from all pairs once: the mean distances to the
-    clusters of all clusterings are one matrix product, a panel of rows at a time.
+    """The same for rows of length one, from all pairs once: the mean distances to the clusters
+    of all clusterings are one matrix product, a panel of rows at a time.
 
     >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> unit_figures(rows, [np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0])])
@@ -329,7 +333,7 @@ def unit_figures(
     """
     n = len(rows)
     sizes = [np.bincount(labels) for labels in labelings]
-    edges = np.concatenate([[0], np.cumsum([len(each) for each in sizes])])
+    edges = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
     members = np.zeros((n, edges[-1]), np.float32)
     for labels, first in zip(labelings, edges, strict=False):
         members[np.arange(n), first + labels] = 1
@@ -348,20 +352,21 @@ def unit_figures(
         apart[np.arange(stop - start), np.arange(start, stop)] = 0
         sums_apart = apart @ members
         for i, (a, b) in enumerate(spans):
-            values = of_panel(sums_apart[:, a:b], labelings[i][start:stop], counts[a:b])
+            labels = labelings[i][start:stop]
+            values = panel_silhouettes(sums_apart[:, a:b], labels, counts[a:b])
             silhouette[i] += values.sum(dtype=np.float64)
     one = [int((size > 0).sum()) < 2 for size in sizes]
     return inertia, np.where(one, np.nan, silhouette / n)
 
 
-def of_panel(sums: np.ndarray, own: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def panel_silhouettes(sums: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Silhouettes from the sums of the distances of each row to each cluster."""
-    each = np.arange(len(own))
-    inside = sums[each, own] / np.maximum(counts[own] - 1, 1)
+    place = np.arange(len(labels)), labels
+    inside = sums[place] / np.maximum(counts[labels] - 1, 1)
     means = sums / np.maximum(counts, 1).astype(np.float32)
     means[:, counts == 0] = np.inf
-    means[each, own] = np.inf
+    means[place] = np.inf
     outside = means.min(axis=1)
     widest = np.maximum(inside, outside)
-    alone = (counts[own] == 1) | (widest == 0) | ~np.isfinite(outside)
+    alone = (counts[labels] == 1) | (widest == 0) | ~np.isfinite(outside)
     return np.where(alone, 0.0, (outside - inside) / np.where(alone, 1.0, widest))

@@ -1,4 +1,4 @@
-"""k-means: rows around centers; and what the other estimators around centers share with it.
+"""k-means: rows around centers; and the base classes of all estimators with centers.
 
 The algorithm is ``lloyd``, the first centers come from ``seeding``. ``CenterEstimator`` has
 everything but ``fit``. ``RestartedEstimator`` fits ``n_init`` times and keeps the lowest loss:
@@ -9,7 +9,6 @@ Lloyd (1982), Least squares quantization in PCM. IEEE Trans. Inf. Theory 28.
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. SODA.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
@@ -31,7 +30,8 @@ from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.loop import Fit, iterate
 from tacit.core.progress import Callback
 from tacit.core.stats import tree_sum
-from tacit.data.checked import check_table
+from tacit.core.warn import warn_caller
+from tacit.data.checked import check_enough, check_table
 from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Table, is_sparse
 
@@ -83,8 +83,8 @@ class CenterEstimator(
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the loss of the rows: the sum of squared distances to the nearest center, or of
         1 - cos for ``SphericalKMeans``."""
-        each = self._map(X, self._label_and_loss, sample_weight)
-        return -float(sum(loss for _, loss in each))
+        blocks = self._map(X, self._label_and_loss, sample_weight)
+        return -float(sum(loss for _, loss in blocks))
 
     def _map(
         self, X: Any, function: Any, sample_weight: Any = None, start: Callable = lloyd.start
@@ -108,15 +108,9 @@ class CenterEstimator(
         return table
 
     def _set_results(
-        self,
-        params: Any,
-        cache: list | None,
-        table: Table,
-        summary: DataSummary,
-        engine: Engine,
-        *,
-        labels: bool,
-    ) -> None:
+        self, params: Any, cache: list | None, table: Table, summary: DataSummary,
+        engine: Engine, *, labels: bool,
+    ) -> None:  # fmt: skip
         """Set the centers, in the dtype of the data, and the labels and the loss there."""
         centers = params.centers.astype(np.float32 if table.dtype == np.float32 else np.float64)
         if not np.array_equal(centers, params.centers):
@@ -133,18 +127,10 @@ class CenterEstimator(
 
     def _warn_about_empty(self, used: int) -> None:
         if used < self.n_clusters:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}(n_clusters={self.n_clusters}) could fill only {used} "
                 f"clusters, because {self._too_few.format(used)}. Lower n_clusters.",
                 ConvergenceWarning,
-                stacklevel=5,
-            )
-
-    def _check_enough(self, table: Table) -> None:
-        if len(table) < self.n_clusters:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
-                f"rows, but the data has n_samples={len(table)}. Lower n_clusters."
             )
 
     @property
@@ -182,7 +168,7 @@ class RestartedEstimator(CenterEstimator):
         """Fit the centers. X is an array, a CSR matrix, a Table or a Dask array."""
         self._validate_params()
         table = self._table(X, sample_weight, reset=True)
-        self._check_enough(table)
+        check_enough(self, len(table))
         engine, name = get_engine(self.engine), type(self).__name__
         rows = self._compared(table, fitting=True)
         summary = self._summarize(rows, engine)
@@ -194,7 +180,17 @@ class RestartedEstimator(CenterEstimator):
         with self._fit_callbacks() as callbacks:
             for run in range(self._starts()):
                 centers = first_centers(self.init, rows, self.n_clusters, rng, name=name)
-                fit, caches = self._run(run, centers, table, summary, engine, callbacks)
+                params = self._start(centers, summary, sparse=is_sparse(table))
+                # A checkpoint resumes the same first centers; without a seed, any.
+                seeded = centers.tobytes() if self.random_state is not None else b""
+                origin = blake2b(seeded, digest_size=16).hexdigest()
+                begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
+                caches = self._caches(table)
+                fit = iterate(
+                    params, self._collect, self._update, table, engine, max_iter=self.max_iter,
+                    settled=partial(self._settled, tol=self.tol * summary.variance),
+                    callbacks=callbacks, cache=caches, name=name,
+                )  # fmt: skip
                 if best is None or fit.losses[-1] < best.losses[-1]:
                     best, cache = fit, caches
         assert best is not None  # there is at least one start
@@ -212,27 +208,6 @@ class RestartedEstimator(CenterEstimator):
         if isinstance(self.n_init, str):  # "auto"
             return 10 if self.init == "random" else 1
         return self.n_init
-
-    def _run(self, run, centers, table, summary, engine, callbacks) -> tuple[Fit, list | None]:
-        params = self._start(centers, summary, sparse=is_sparse(table))
-        # Without a seed a checkpoint of any start may resume; with one only that of its own.
-        seeded = centers.tobytes() if self.random_state is not None else b""
-        origin = blake2b(seeded, digest_size=16).hexdigest()
-        begin(callbacks, f"{self._facts(params)} {self._fingerprint} {origin}", run)
-        cache = self._caches(table)
-        fit = iterate(
-            params,
-            self._collect,
-            self._update,
-            table,
-            engine,
-            max_iter=self.max_iter,
-            settled=partial(self._settled, tol=self.tol * summary.variance),
-            callbacks=callbacks,
-            cache=cache,
-            name=type(self).__name__,
-        )
-        return fit, cache
 
     # What a model defines. Functions of the module's top level, so that they can travel.
 
@@ -278,8 +253,8 @@ class KMeans(RestartedEstimator):
         for every center. A function is called as ``init(X, n_clusters,
         random_state=...)``.
     n_init : "auto" or int
-        Number of starts; the one with the lowest inertia is kept. "auto" is 1 for
-        k-means++ and given centers, 10 for random ones.
+        Number of starts; the one with the lowest inertia wins. "auto" is 1 for
+        k-means++ and an array, 10 for random ones.
     max_iter : int, most updates in one run
     tol : float
         Stop when the centers move, in squares, by less than this fraction of the data's

@@ -1,7 +1,7 @@
 """k-medoids: clusters around items of the data, by any distance.
 
 A medoid is the item with the smallest sum of distances to the items of its cluster, so a
-cluster is represented by one of its own: a document, a word, a row. Any distance will do;
+cluster is represented by one of its members: a document, a word, a row. Any distance will do;
 k-means needs squared Euclidean distance. The price is the distances between all items.
 
     fasterpam   swaps medoids until no swap lowers the loss (module ``fasterpam``). Needs all
@@ -16,10 +16,10 @@ Schubert and Rousseeuw (2021), Fast and eager k-medoids clustering. Information 
 The notes' section on k-means and its variations.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,14 +29,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.fasterpam import Medoids, build, fasterpam, lab, random_medoids
+from tacit.cluster.fasterpam import Medoids, build, fasterpam, lab
 from tacit.core.engines import Engine, Serial, get_engine
 from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances, check_values
-from tacit.data.checked import check_rows, check_table, is_table
+from tacit.data.checked import check_enough, check_rows, check_table, is_table
 from tacit.data.summary import summarize
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import (
@@ -104,13 +105,13 @@ class Rows(Items):
         return distance_matrix(rows, self.metric, engine=self.engine, dtype=self.dtype)
 
     def nearest(self, centers: Any, indices: np.ndarray) -> tuple[np.ndarray, float]:
-        params = CenterDistances(centers, self.metric, np.dtype(np.float64))
-        labels, losses = zip(*self.engine.map(nearest_centers, params, self.table), strict=True)
+        function = partial(nearest_centers, metric=self.metric)
+        labels, losses = zip(*self.engine.map(function, centers, self.table), strict=True)
         return np.concatenate(labels), float(tree_sum(losses))
 
     def distances(self, centers: Any, indices: np.ndarray) -> np.ndarray:
-        params = CenterDistances(centers, self.metric, self.dtype)
-        return np.concatenate(list(self.engine.map(center_distances, params, self.table)))
+        function = partial(center_distances, metric=self.metric, dtype=self.dtype)
+        return np.concatenate(list(self.engine.map(function, centers, self.table)))
 
 
 class Objects(Items):
@@ -154,27 +155,18 @@ class Distances(Items):
         return self.values[:, indices]
 
 
-class CenterDistances(NamedTuple):
-    """The params of a pass that compares rows with centers."""
-
-    centers: Any
-    metric: Metric
-    dtype: np.dtype
+def center_distances(centers: Any, block: Any, *, metric: Metric, dtype: Any) -> np.ndarray:
+    return between_rows(parts(block).rows, centers, metric).astype(dtype, copy=False)
 
 
-def center_distances(params: CenterDistances, block: Any) -> np.ndarray:
-    distances = between_rows(parts(block).rows, params.centers, params.metric)
-    return distances.astype(params.dtype, copy=False)
-
-
-def nearest_centers(params: CenterDistances, block: Any) -> tuple[np.ndarray, float]:
-    return smallest(center_distances(params, block))
+def nearest_centers(centers: Any, block: Any, *, metric: Metric) -> tuple[np.ndarray, float]:
+    return smallest(between_rows(parts(block).rows, centers, metric))
 
 
 def smallest(distances: np.ndarray) -> tuple[np.ndarray, float]:
     labels = distances.argmin(axis=1)
-    own = np.take_along_axis(distances, labels[:, None], axis=1)
-    return labels.astype(np.int32), float(own.sum(dtype=np.float64))
+    nearest = np.take_along_axis(distances, labels[:, None], axis=1)
+    return labels.astype(np.int32), float(nearest.sum(dtype=np.float64))
 
 
 def check_room(n: int, itemsize: int) -> None:
@@ -272,11 +264,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         distances; for "clara" also a Table on disk or a Dask array."""
         self._validate_params()
         items = self._items(X, reset=True)
-        if len(items) < self.n_clusters:
-            raise ValueError(
-                f"KMedoids(n_clusters={self.n_clusters}) needs at least as many items, but the "
-                f"data has n_samples={len(items)}. Lower n_clusters."
-            )
+        check_enough(self, len(items), items="items")
         rng = check_random_state(self.random_state)
         with self._fit_callbacks() as callbacks:
             if self.method == "clara":
@@ -293,7 +281,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.converged_ = result.converged
         if not is_table(X):
             self.labels_ = labels
-        self._warn_of_empty(labels)
+        used = len(np.unique(labels))
+        if used < self.n_clusters:
+            warn_caller(
+                f"KMedoids(n_clusters={self.n_clusters}) could fill only {used} clusters, "
+                f"because only {used} of the medoids differ from each other. Lower n_clusters.",
+                ConvergenceWarning,
+            )
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -351,7 +345,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         kind = ("build" if small else "lab") if self.init == "auto" else self.init
         if kind == "build":
             return build(distances, k, engine=get_engine(self.engine))
-        return lab(distances, k, rng) if kind == "lab" else random_medoids(n, k, rng)
+        return lab(distances, k, rng) if kind == "lab" else np.sort(rng.permutation(n)[:k])
 
     def _clara(
         self, items: Items, rng: np.random.RandomState, callbacks: list[Callback]
@@ -384,16 +378,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 break
         assert best is not None  # there is at least one sample
         return best._replace(losses=[losses[0], *losses])
-
-    def _warn_of_empty(self, labels: np.ndarray) -> None:
-        used = len(np.unique(labels))
-        if used < self.n_clusters:
-            warnings.warn(
-                f"KMedoids(n_clusters={self.n_clusters}) could fill only {used} clusters, "
-                f"because only {used} of the medoids differ from each other. Lower n_clusters.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def _after_load(self) -> None:
         centers = self._centers()

@@ -8,7 +8,7 @@ whatever the data.
 
 Ties: a row that is equally near to several centers stays with the one that was nearest before
 the last update; else the lowest index takes it. A center without rows restarts, one pass later,
-at the row farthest from its own center.
+at the row farthest from its center.
 
 ``lloyd_dense`` and ``lloyd_sparse`` decide which rows a pass must compare with the centers:
 labels and distance bounds are cached per block and only save time. Sums are exact in any order
@@ -156,7 +156,7 @@ class BlockCache:
 
 
 def start(centers: np.ndarray, summary: DataSummary, *, sparse: bool = False) -> KMeansParams:
-    """Params for given first centers."""
+    """Params before the first pass."""
     centers = np.array(centers, np.float64, order="C")
     geometry = prepare_centers(centers, centers, summary, sparse)
     return KMeansParams(centers, centers, 0, 0, sparse, summary, geometry)
@@ -171,7 +171,7 @@ def collect(params: KMeansParams, block: Any, cache: BlockCache | None = None) -
     weight = float(weights.sum()) if len(weights) else float(rows.shape[0])
     loss = loss_from_sums(params, cache.square, cache.counts.sum(axis=0), cache.sums)
     farthest = farthest_rows(params, rows, weights, cache.labels)
-    # The sums are the cache's own, not a copy: they are valid until the block's next pass.
+    # The sums are a view of the cache: they are valid until the block's next pass.
     return KMeansStats(weight, loss, cache.counts, cache.sums, farthest)
 
 
@@ -224,11 +224,11 @@ def assign(params: KMeansParams, block: Any, cache: BlockCache | None = None) ->
 def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: BlockCache) -> None:
     """Bring the labels, bounds and sums in the cache up to these params."""
     n, (k, d) = rows.shape[0], params.centers.shape
-    fresh = cache.step != params.step - 1 or len(cache.labels) != n
+    by_list = params.geometry.neighbors.shape[1] > 0
     if cache.step == params.step and len(cache.labels) == n:
         return
+    fresh = cache.step != params.step - 1 or len(cache.labels) != n
     if fresh:
-        by_list = params.geometry.neighbors.shape[1] > 0
         cache.bounds = RowBounds.unknown(n, second=not params.sparse and not by_list)
         cache.sums, cache.counts = np.zeros((2, k, d)), np.zeros((2, k))
         if params.sparse:
@@ -246,7 +246,7 @@ def label_rows(params: KMeansParams, rows: Any, weights: np.ndarray, cache: Bloc
         if params.sparse:
             csr = CsrBlock(rows.data, rows.indices, rows.indptr, cache.row_squares)
             pass_sparse(csr, weights, params, bounds, sums, first, last)
-        elif params.geometry.neighbors.shape[1] and not fresh:
+        elif by_list and not fresh:
             pass_by_list(rows, weights, params, bounds, sums, first, last)
         else:
             pass_dense(rows, weights, params, bounds, sums, first, last, fresh)
@@ -263,9 +263,9 @@ def loss_from_sums(
     """
     origin = params.summary.origin
     centers = params.centers if params.sparse else params.centers - origin
-    pull = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
+    products = dots(sums[0], centers) + dots(sums[1], centers) - counts * (centers @ origin)
     lengths = params.geometry.squares if params.sparse else dots(centers, centers)
-    return max(0.0, square - float((2 * pull - counts * lengths).sum()))
+    return max(0.0, square - float((2 * products - counts * lengths).sum()))
 
 
 def farthest_rows(
@@ -349,7 +349,6 @@ def prepare_centers(
 ) -> CenterGeometry:
     """The geometry of the centers after a step from the previous ones."""
     k, d = centers.shape
-    by_list = not sparse and d <= LIST_DIMENSIONS and k >= LIST_CENTERS
     neighbors, distances = np.empty((k, 0), np.int32), np.empty((k, 0))
     if sparse:  # d is large: one pass over the centers, and no copies
         rounded = np.empty((0, d), np.float32)
@@ -364,26 +363,18 @@ def prepare_centers(
         squares, before = dots(centers, centers), dots(previous, previous)
         step = centers - previous
         moved = dots(step, step)
-        if by_list:
+        if d <= LIST_DIMENSIONS and k >= LIST_CENTERS:
             neighbors, distances = list_neighbors(centers, min(k - 1, LISTED))
             gap = distances[:, 0] / 2 * summary.scale
         else:
             gap = half_gaps(shifted, norms)
     drift = np.sqrt(moved) * summary.scale
+    bounds = bounds_of(drift, gap, neighbors, distances, squares, summary)
     return CenterGeometry(
-        summary.origin.astype(summary.dtype),
-        summary.dtype.type(summary.scale),
-        rounded,
-        minus2,
-        norms.astype(np.float32),
-        float(np.sqrt(norms.max())) * (1 + 1e-6),
-        squares,
-        before,
-        bounds_of(drift, gap, neighbors, distances, squares, summary),
-        neighbors,
-        distances,
-        float(moved.sum()),
-    )
+        summary.origin.astype(summary.dtype), summary.dtype.type(summary.scale), rounded,
+        minus2, norms.astype(np.float32), float(np.sqrt(norms.max())) * (1 + 1e-6), squares,
+        before, bounds, neighbors, distances, float(moved.sum()),
+    )  # fmt: skip
 
 
 def half_gaps(centers: np.ndarray, norms: np.ndarray) -> np.ndarray:
@@ -413,15 +404,8 @@ def bounds_of(drift, gap, neighbors, distances, squares, summary) -> CenterBound
     lost = np.sqrt(len(summary.origin) * float(kind.tiny))  # squares too small for the dtype
     error = (np.sqrt(squares) * kind.eps + 2 * lost) * scale
     up, down = 1 + 1e-6, 1 - 1e-6
-    each = (
-        drift * up,
-        most * up,
-        local * up,
-        list_end * down,
-        gap * down,
-        error * up,
-    )
-    return CenterBounds(*(np.asarray(bound, np.float32) for bound in each))
+    bounds = drift * up, most * up, local * up, list_end * down, gap * down, error * up
+    return CenterBounds(*(bound.astype(np.float32) for bound in bounds))
 
 
 # --- Kernels ---
@@ -482,9 +466,9 @@ def list_neighbors(centers, listed):
     for a in range(k):
         squares[:] = 0.0
         for t in range(d):  # columns outside, so that a vector holds many centers
-            column, own = columns[t], centers[a, t]
+            column, value = columns[t], centers[a, t]
             for j in range(k):
-                squares[j] += (column[j] - own) ** 2
+                squares[j] += (column[j] - value) ** 2
         squares[a] = np.inf
         near, far = neighbors[a], distances[a]
         far[:] = np.inf

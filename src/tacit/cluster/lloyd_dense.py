@@ -52,7 +52,7 @@ class RowBounds(NamedTuple):
     second: np.ndarray  # int32, the second nearest center
     upper: np.ndarray  # float32, of the distance to the own center
     lower: np.ndarray  # float32, of the distance to the second, or to all others
-    rest: np.ndarray  # float32, of the distance to all others
+    third: np.ndarray  # float32, of the distance to the third nearest, and so to all others
 
     @classmethod
     def unknown(cls, n: int, *, second: bool) -> "RowBounds":
@@ -113,7 +113,7 @@ def pass_by_list(X, weights, params, bounds, sums, start, stop):
 def filter_dense(X, params, bounds, ids, m, swapped, other, start, stop):
     """Widen the bounds of all; list the rows that may be nearest to a third center, and
     those that changed from their first center to their second."""
-    labels, second, upper, lower, rest = bounds
+    labels, second, upper, lower, third = bounds
     rounded, near, scale = params.geometry.rounded, params.geometry.bounds, params.summary.scale
     # Worst case of a sum of d squares, and of rounding to float32 after it.
     loss = (X.shape[1] + 8) * EPS
@@ -123,7 +123,7 @@ def filter_dense(X, params, bounds, ids, m, swapped, other, start, stop):
     for r in range(m, m + crossed):
         i = ids[r]
         a, b = labels[i], second[i]
-        u, others, gap, error = upper[i], rest[i], near.half_gap[a], near.error[a]
+        u, others, gap, error = upper[i], third[i], near.half_gap[a], near.error[a]
         # Where a third center must be compared anyway, do not spend a distance here.
         if u - 2 * near.drift[a] < max(others, gap):
             distance = quick_distance(X[i], rounded[a])
@@ -153,14 +153,14 @@ def widen_all(bounds, near, ids, start, stop):
 
     A loop of its own and without branches: it reads every row on every pass.
     """
-    labels, second, upper, lower, rest = bounds
+    labels, second, upper, lower, third = bounds
     m = 0
     for i in range(start, stop):
         a = labels[i]
         u = upper[i] + near.drift[a]
         to_b = lower[i] - near.drift[second[i]]
-        others = rest[i] - near.max_drift[a]
-        upper[i], lower[i], rest[i] = u, to_b, others
+        others = third[i] - near.max_drift[a]
+        upper[i], lower[i], third[i] = u, to_b, others
         ids[m] = i
         m += u >= max(min(to_b, others), near.half_gap[a])
     return m
@@ -255,7 +255,7 @@ def weight_factors(weights, whole, i):
 def search_dense(X, params, bounds, ids, m, new, shifted, products):
     """New labels and bounds by a matrix product of all centers with the rows, gathered, shifted
     and scaled to float32."""
-    _, second, upper, lower, rest = bounds
+    _, second, upper, lower, _ = bounds
     geometry = params.geometry
     origin, scale = geometry.origin, geometry.scale
     norms, widest = geometry.norms, np.float32(geometry.widest)
@@ -300,8 +300,8 @@ def search_dense(X, params, bounds, ids, m, new, shifted, products):
     for b in range(m):
         i = ids[b]
         upper[i], lower[i] = near[b], next_near[b]
-        if rest.shape[0]:
-            second[i], rest[i] = runner_up[b], third[b]
+        if bounds.third.shape[0]:
+            second[i], bounds.third[i] = runner_up[b], third[b]
 
 
 # fastmath in these three: the order of additions is left to the compiler, which makes them 4 to
@@ -439,7 +439,7 @@ def search_neighbors(X, params, bounds, ids, m, new):
         x = X[i]
         a = labels[i]
         best = squared_distance(x, centers[a])
-        rest = np.inf
+        second = np.inf
         label, ties = a, 1
         u = math.sqrt(best)
         near, far = neighbors[a], distances[a]
@@ -448,41 +448,41 @@ def search_neighbors(X, params, bounds, ids, m, new):
         while q < listed and far[q] <= ball:
             j = near[q]
             square = squared_distance(x, centers[j])
-            if square < rest:
+            if square < second:
                 if square < best:
-                    rest, best, label, ties = best, square, j, 1
+                    second, best, label, ties = best, square, j, 1
                 elif square == best:
-                    rest, ties = best, ties + 1
+                    second, ties = best, ties + 1
                     label = min(label, j)
                 else:
-                    rest = square
-                ball = (u + math.sqrt(rest)) * (1 + 1e-12)
+                    second = square
+                ball = (u + math.sqrt(second)) * (1 + 1e-12)
             elif square == best:
                 ties += 1
                 label = min(label, j)
             q += 1
         if q == listed and listed < k - 1:
-            label, best, rest, ties = search_all(x, centers)
+            label, best, second, ties = search_all(x, centers)
         if ties > 1:
             label = break_tie(x, params, best, label)
         new[r] = label
         upper[i] = np.float32(math.sqrt(best) * scale) * UP
-        lower[i] = np.float32(math.sqrt(rest) * scale) * DOWN
+        lower[i] = np.float32(math.sqrt(second) * scale) * DOWN
 
 
 @kernel
 def search_all(x, centers):
     """The nearest center, its square, the next square, and how many are tied."""
-    best, rest, label, ties = np.inf, np.inf, 0, 0
+    best, second, label, ties = np.inf, np.inf, 0, 0
     for j in range(centers.shape[0]):
         square = squared_distance(x, centers[j])
         if square < best:
-            rest, best, label, ties = best, square, j, 1
+            second, best, label, ties = best, square, j, 1
         elif square == best:
-            rest, ties = best, ties + 1
-        elif square < rest:
-            rest = square
-    return label, best, rest, ties
+            second, ties = best, ties + 1
+        elif square < second:
+            second = square
+    return label, best, second, ties
 
 
 # --- Sums of squares and distances to the own center ---

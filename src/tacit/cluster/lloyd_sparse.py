@@ -84,23 +84,23 @@ def search_sparse(rows, params, bounds, ids, m, new):
         i = ids[r]
         p, q = indptr[i], indptr[i + 1]
         score(rows, p, q, scale, minus2, norms, scores)
-        near, rest, a = FAR, FAR, 0
+        near, second, a = FAR, FAR, 0
         for j in range(k):
             v = scores[j]
             if v < near:
-                rest, near, a = near, v, j
-            elif v < rest:
-                rest = v
+                second, near, a = near, v, j
+            elif v < second:
+                second = v
         square = row_squares[i]
         gamma = (q - p + 8) * EPS
         error = gamma * (2 * math.sqrt(square) + widest) * widest + TINY
-        if rest - near <= 2 * error:
+        if second - near <= 2 * error:
             a = decide_sparse(data[p:q], indices[p:q], params, scores, near + 2 * error)
-            rest = near
+            second = near
         new[r] = a
         error += gamma * square
         upper[i] = np.float32(math.sqrt(max(near + square + 3 * error, 0.0))) * UP
-        lower[i] = np.float32(math.sqrt(max(rest + square - error, 0.0))) * DOWN
+        lower[i] = np.float32(math.sqrt(max(second + square - error, 0.0))) * DOWN
 
 
 @kernel

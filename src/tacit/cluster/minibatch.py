@@ -5,7 +5,7 @@ fade as in stepwise EM, so the centers follow data that changes. Contract: onlin
 of the rows matters. It is drawn from the seed and the shape of the data alone: the result is
 the same on any engine, from memory and from a file.
 
-A pass reads the rows in groups and shuffles each group as a whole (``data.shuffled_rows``).
+A pass reads the rows in groups and shuffles each group (``data.shuffled_rows``).
 
 Sculley (2010), Web-scale k-means clustering. WWW.
 Cappé and Moulines (2009), On-line EM algorithm for latent data models. JRSS B 71.
@@ -27,6 +27,7 @@ from tacit.core.estimator import with_callbacks
 from tacit.core.loop import OnlineFit, iterate_online
 from tacit.core.progress import Callback, Step
 from tacit.core.randoms import key, permutation
+from tacit.data.checked import check_enough
 from tacit.data.shuffled_rows import row_groups, weights_of
 from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Batch, Table, is_sparse
@@ -68,7 +69,7 @@ class MiniBatchKMeans(CenterEstimator):
     init_size : int or None
         Rows on which several starts are compared, three batches by default.
     n_init : "auto" or int
-        How many first centers to draw; those nearest to ``init_size`` rows are kept. "auto" is
+        How many first centers to draw; those nearest to ``init_size`` rows win. "auto" is
         3 for random ones, else 1.
     reassignment_ratio : float, no effect: only empty clusters are moved
     max_no_improvement : int or None
@@ -153,7 +154,7 @@ class MiniBatchKMeans(CenterEstimator):
         """Fit the centers in passes over shuffled batches."""
         self._validate_params()
         table = self._table(X, sample_weight, reset=True)
-        self._check_enough(table)
+        check_enough(self, len(table))
         engine = get_engine(self.engine)
         summary = summarize(table, engine, name="MiniBatchKMeans")
         rng = check_random_state(self.random_state)
@@ -163,23 +164,16 @@ class MiniBatchKMeans(CenterEstimator):
         batches = max(1, len(table) // self.batch_size)
         with self._fit_callbacks() as callbacks:
             fit = iterate_online(
-                params,
-                lloyd.collect,
-                lloyd.update,
+                params, lloyd.collect, lloyd.update,
                 lambda number: shuffled_batches(table, self.batch_size, seed, number),
-                passes=self.max_iter,
-                decay=self.decay,
+                passes=self.max_iter, decay=self.decay, name="MiniBatchKMeans",
                 callbacks=[*callbacks, *self._stopping(batches, centers, summary)],
-                name="MiniBatchKMeans",
-            )
+            )  # fmt: skip
         per_pass = sum(
             -(-len(places) // self.batch_size) for places in row_groups(table, np.uint64(0))
         )
         self.n_iter_ = -(-fit.steps // per_pass)
-        self._save_stats(fit, table, summary)
-        labels = self.compute_labels and table.in_memory and X is not table
-        self._set_results(fit.params, None, table, summary, engine, labels=labels)
-        return self
+        return self._store(fit, X, table, summary, engine)
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -190,7 +184,7 @@ class MiniBatchKMeans(CenterEstimator):
         engine = get_engine(self.engine)
         summary = summarize(table, engine, name="MiniBatchKMeans")
         if first:
-            self._check_enough(table)
+            check_enough(self, len(table))
             rng = check_random_state(self.random_state)
             centers = self._first_centers(table, rng)
             memory, steps, self.n_iter_ = None, 0, 1
@@ -201,10 +195,7 @@ class MiniBatchKMeans(CenterEstimator):
             params, lloyd.collect, lloyd.update, table, decay=self.decay, memory=memory,
             steps=steps,
         )  # fmt: skip
-        self._save_stats(fit, table, summary)
-        labels = self.compute_labels and table.in_memory and X is not table
-        self._set_results(fit.params, None, table, summary, engine, labels=labels)
-        return self
+        return self._store(fit, X, table, summary, engine)
 
     def _stopping(
         self, batches: int, centers: np.ndarray, summary: DataSummary
@@ -238,27 +229,30 @@ class MiniBatchKMeans(CenterEstimator):
         named = isinstance(self.init, str)
         auto = 1 if named and self.init == "k-means++" else 3
         many = auto if isinstance(self.n_init, str) else self.n_init
-        if many == 1 or not (named or callable(self.init)):  # given centers are the same again
+        if many == 1 or not (named or callable(self.init)):  # an array is the same again
             return self._first_centers(table, rng)
         size = min(len(table), max(self.init_size or 3 * self.batch_size, self.n_clusters))
         sample = Batch(table.sample(size, rng), None, None)
         starts = [self._first_centers(table, rng) for _ in range(many)]
-        losses = [
-            lloyd.label_and_loss(lloyd.start(each, summary, sparse=is_sparse(table)), sample)[1]
-            for each in starts
-        ]
+        params = [lloyd.start(centers, summary, sparse=is_sparse(table)) for centers in starts]
+        losses = [lloyd.label_and_loss(p, sample)[1] for p in params]
         return starts[int(np.argmin(losses))]
 
     def _first_centers(self, table: Table, rng: np.random.RandomState) -> np.ndarray:
         name = type(self).__name__
         return first_centers(self.init, table, self.n_clusters, rng, name=name)
 
-    def _save_stats(self, fit: OnlineFit, table: Table, summary: DataSummary) -> None:
+    def _store(
+        self, fit: OnlineFit, X: Any, table: Table, summary: DataSummary, engine: Engine
+    ) -> Self:
         self._fingerprint = fingerprint(table, summary)
         self.losses_ = [float(loss) for loss in fit.losses]
         self.n_steps_ = fit.steps
         self._faded_counts, self._faded_sums = fit.memory.counts, fit.memory.sums
         self._faded_loss = float(fit.memory.loss)
+        labels = self.compute_labels and table.in_memory and X is not table
+        self._set_results(fit.params, None, table, summary, engine, labels=labels)
+        return self
 
     def _faded_stats(self) -> lloyd.KMeansStats:
         none = lloyd.no_farthest(self.n_features_in_)

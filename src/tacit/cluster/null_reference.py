@@ -9,13 +9,13 @@ Rows without clusters may have sharp edges, as a box has, or fade out, as a norm
 or leave their middle empty. Real clusters must exceed all three. Rows of length one have length
 one in the reference too.
 
-Text has a test of its own. Short documents look clustered even if their words are dealt out to
+Text has another test. Short documents look clustered even if their words are dealt out to
 them at random: those that hold the same rare word point in one direction. The reference deals
 the words out again, with the number of different words of every document and the number of
 documents of every word as they are, by random trades between pairs of documents. If topics
-exist, words that belong together share directions, and the singular values after the first,
-which is the mean document, exceed those of the reference. Only presence counts, weighted by the
-inverse document frequency, so any weighting of the input gives the same result.
+exist, words that belong together lie in common directions, and the singular values after the
+first, which is the mean document, exceed those of the reference. Only presence counts, weighted
+by the inverse document frequency, so any weighting of the input gives the same result.
 
 Tibshirani, Walther and Hastie (2001), Estimating the number of clusters in a data set via the
 gap statistic. JRSS B 63. Liu, Hayes, Nobel and Marron (2008), Statistical significance of
@@ -77,11 +77,11 @@ def fit_reference(rows: np.ndarray, *, unit: bool = False, aligned: bool = True)
         axes = np.linalg.eigh(centered.T @ centered)[1]
     else:
         axes = np.linalg.svd(centered, full_matrices=False)[2].T
-    turned = centered @ axes
-    deviation = np.sqrt((turned**2).mean(axis=0))
-    some = deviation > 1e-9 * deviation.max(initial=0.0)
-    radii = np.sqrt(((turned[:, some] / deviation[some]) ** 2).sum(axis=1))
-    low, high = turned.min(axis=0), turned.max(axis=0)
+    scores = centered @ axes
+    deviation = np.sqrt((scores**2).mean(axis=0))
+    varies = deviation > 1e-9 * deviation.max(initial=0.0)
+    radii = np.sqrt(((scores[:, varies] / deviation[varies]) ** 2).sum(axis=1))
+    low, high = scores.min(axis=0), scores.max(axis=0)
     return Reference(len(rows), mean, axes, low, high, deviation, radii, unit)
 
 
@@ -89,16 +89,16 @@ def draw(reference: Reference, kind: str, drawn: np.uint64) -> np.ndarray:
     """As many rows without clusters, from a key."""
     shape = (reference.rows, len(reference.low))
     if kind == "box":
-        turned = reference.low + (reference.high - reference.low) * uniforms(drawn, shape)
+        scores = reference.low + (reference.high - reference.low) * uniforms(drawn, shape)
     else:
-        turned = normals(drawn, shape)
-        some = reference.deviation > 1e-9 * reference.deviation.max(initial=0.0)
-        if kind == "radial" and some.sum() > 1:  # on a line it would repeat the rows
-            lengths = np.sqrt((turned[:, some] ** 2).sum(axis=1))
-            radii = reference.radii[permutation(key(drawn, 1), len(turned))]
-            turned *= (radii / lengths)[:, None]
-        turned *= reference.deviation
-    rows = turned @ reference.axes.T + reference.mean
+        scores = normals(drawn, shape)
+        varies = reference.deviation > 1e-9 * reference.deviation.max(initial=0.0)
+        if kind == "radial" and varies.sum() > 1:  # on a line it would repeat the rows
+            lengths = np.sqrt((scores[:, varies] ** 2).sum(axis=1))
+            radii = reference.radii[permutation(key(drawn, 1), len(scores))]
+            scores *= (radii / lengths)[:, None]
+        scores *= reference.deviation
+    rows = scores @ reference.axes.T + reference.mean
     return unit_rows(rows)[0] if reference.unit else rows
 
 
@@ -136,15 +136,15 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
         indices = pattern.indices.copy()
         if number:
             deal_words(indices, pattern.indptr, d, key(seed, 12, number))
-        each = (weights[indices], indices, pattern.indptr)
-        unit, _ = unit_rows(sp.csr_array(each, shape=(n, d)))
+        values = weights[indices], indices, pattern.indptr
+        unit, _ = unit_rows(sp.csr_array(values, shape=(n, d)))
         return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
 
-    own, *others = engine.each(spectrum, range(REFERENCES + 1))
+    observed, *others = engine.each(spectrum, range(REFERENCES + 1))
     null = np.array(others)
     mean, deviation = null.mean(axis=0), np.sqrt(null.var(axis=0, ddof=1).mean())
-    ratio = own / np.maximum(mean, 1e-12)
-    excess = (own - mean) / max(float(deviation), 1e-12)
+    ratio = observed / np.maximum(mean, 1e-12)
+    excess = (observed - mean) / max(float(deviation), 1e-12)
     return Association(float(ratio[1:].max()), float(np.median(excess[1:])))
 
 

@@ -8,7 +8,7 @@ The co-association of two rows is the fraction of resamples that put them into o
 all pairs a matrix of n x n. Here every row is compared with the clusters instead:
 
     collect   for every resample, how many rows of each of its clusters are in each cluster of
-              the whole data: a small table
+              all rows: a small table
     row       from the table, how many members of each cluster a row was with, and how many it
               could have been with: their quotient is its mean co-association with the cluster
 
@@ -34,7 +34,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cluster.hierarchy.dendrogram import cut
 from tacit.cluster.hierarchy.linkage import linkage
-from tacit.cluster.k_trials import copy_with_seed, find_labels, get_clusterer, recovery
+from tacit.cluster.k_trials import (
+    copy_with_seed,
+    find_labels,
+    get_clusterer,
+    mean_recovery,
+    recovery,
+)
 from tacit.core.engines import Engine, Serial, check_stop, get_engine, one_blas_thread
 from tacit.core.moments import MomentsParams, collect
 from tacit.core.notebook import html_notes, html_table
@@ -85,7 +91,7 @@ class ClusterStability:
 class RowStability:
     """The stability of every row: arrays of n_rows.
 
-    ``confidence`` is how often the row is with the members of its own cluster; ``rival`` the
+    ``confidence`` is how often the row is with the members of its cluster; ``rival`` the
     other cluster that it is with most, and ``rival_share`` how often. -1 is no cluster.
     """
 
@@ -111,7 +117,7 @@ class Stability:
     clusters : tuple of ClusterStability
     rows : RowStability, columns ``labels``, ``confidence``, ``rival``, ``rival_share``
     agreement : float
-        Mean adjusted Rand index of the resamples with the clusters of the whole data.
+        Mean adjusted Rand index of the resamples with the clusters of all rows.
     tree : array of shape (m - 1, 4) or None
         SciPy's linkage matrix of the consensus: rows join at the fraction of resamples that
         separate them. For ``cut``, ``tacit.plot.dendrogram`` and ``to_newick``.
@@ -192,7 +198,7 @@ class Stability:
 
 def cells_of(cluster: ClusterStability) -> list[str]:
     figures = vars(cluster).values()
-    cells = (f"{each:.2f}" if isinstance(each, float) else str(each) for each in figures)
+    cells = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in figures)
     return ["" if cell == "None" else cell for cell in cells]
 
 
@@ -249,13 +255,9 @@ def label_resample(source: Source, b: int) -> np.ndarray:
 
 def clean_labels(labels: np.ndarray) -> np.ndarray:
     """Labels from 0 as int32; those below 0, which mean no cluster, become NOWHERE."""
-    labels = np.asarray(labels)
-    nowhere = labels < 0 if labels.dtype.kind in "if" else np.zeros(len(labels), bool)
-    _, codes = np.unique(labels, return_inverse=True)
-    codes = codes.astype(np.int32)
-    if nowhere.any():
-        codes -= codes[~nowhere].min() if not nowhere.all() else 0
-        codes[nowhere] = NOWHERE
+    inside = ~(labels < 0) if labels.dtype.kind in "if" else np.ones(len(labels), bool)
+    codes = np.full(len(labels), NOWHERE, np.int32)
+    codes[inside] = np.unique(labels[inside], return_inverse=True)[1]
     return codes
 
 
@@ -340,8 +342,8 @@ def stability(
     with warnings.catch_warnings():
         # A resample may have fewer clusters than asked for.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        each = get_engine(engine).each(partial(label_resample, source), range(n_resamples))
-        for done, drawn in enumerate(each, start=1):
+        runs = get_engine(engine).each(partial(label_resample, source), range(n_resamples))
+        for done, drawn in enumerate(runs, start=1):
             add_pairs(pairs, base, drawn, k)
             both = (base >= 0) & (drawn >= 0)
             if both.any():
@@ -395,10 +397,9 @@ def add_pairs(pairs: Pairs, base: np.ndarray, drawn: np.ndarray, k: int) -> None
     inside = drawn >= 0
     pairs.together[inside] += table[drawn[inside]]
     pairs.seen[here] += counts
-    own = np.flatnonzero(placed)  # no row is a pair with itself
-    pairs.together[own, base[own]] -= 1
-    own = np.flatnonzero(member)
-    pairs.seen[own, base[own]] -= 1
+    for counted, mask in ((pairs.together, placed), (pairs.seen, member)):
+        rows = np.flatnonzero(mask)
+        counted[rows, base[rows]] -= 1  # no row is a pair with itself
 
 
 def mean_coassociation(pairs: Pairs, base: np.ndarray) -> np.ndarray:
@@ -415,33 +416,31 @@ def mean_coassociation(pairs: Pairs, base: np.ndarray) -> np.ndarray:
 
 
 def rows_of(base: np.ndarray, means: np.ndarray, names: np.ndarray) -> RowStability:
-    own, rival = np.full(len(base), -1), np.full(len(base), -1)
+    labels, rival = np.full(len(base), -1), np.full(len(base), -1)
     confidence, rival_share = np.zeros(len(base)), np.zeros(len(base))
     inside = np.flatnonzero(base >= 0)
-    own[inside] = names[base[inside]]
+    labels[inside] = names[base[inside]]
     confidence[inside] = means[inside, base[inside]]
     if means.shape[1] > 1:
         others = means.copy()
         others[inside, base[inside]] = -1.0
         at = others.argmax(axis=1)
         rival, rival_share = names[at], others[np.arange(len(base)), at]
-    return RowStability(own, confidence, rival, rival_share)
+    return RowStability(labels, confidence, rival, rival_share)
 
 
 def clusters_of(
     base: np.ndarray, means: np.ndarray, recovered: list, names: np.ndarray
 ) -> tuple[ClusterStability, ...]:
-    indices = np.array(recovered) if recovered else np.zeros((1, len(names)))
-    known = ~np.isnan(indices)
-    mean = np.where(known, indices, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    recovery = mean_recovery(np.array(recovered).reshape(-1, len(names)))
     clusters = []
     for j, name in enumerate(names):
         members = base == j
-        own = means[members].mean(axis=0)
-        figures = (int(name), int(members.sum()), float(own[j]), float(mean[j]))
-        own[j] = -1.0
-        at = int(own.argmax())
-        rival = (int(names[at]), float(own[at])) if len(names) > 1 else (None, None)
+        together = means[members].mean(axis=0)
+        figures = (int(name), int(members.sum()), float(together[j]), float(recovery[j]))
+        together[j] = -1.0
+        at = int(together.argmax())
+        rival = (int(names[at]), float(together[at])) if len(names) > 1 else (None, None)
         clusters.append(ClusterStability(*figures, *rival))
     return tuple(clusters)
 
@@ -465,9 +464,9 @@ def coassociation(labels: np.ndarray, base: np.ndarray, means: np.ndarray) -> np
     matrix = (estimate + estimate.T) / 2
     for first in range(0, n, PANEL):
         check_stop()
-        some = slice(first, first + PANEL)
-        both, together = drawn[:, some].T @ drawn, (members[some] @ members.T).toarray()
-        np.divide(together, both, out=matrix[some], where=both > 0)
+        panel = slice(first, first + PANEL)
+        both, together = drawn[:, panel].T @ drawn, (members[panel] @ members.T).toarray()
+        np.divide(together, both, out=matrix[panel], where=both > 0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
 

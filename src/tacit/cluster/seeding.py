@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from tacit.core.engines import one_blas_thread
 from tacit.core.kernel import kernel
+from tacit.core.randoms import mix
 from tacit.data.table import Table, parts
 
 __all__ = ["first_centers", "merge_equal_rows", "plus_plus"]
@@ -90,7 +91,7 @@ def merge_equal_rows(rows: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
 
 def plus_plus(rows: Any, weights: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Rows to start from, each drawn with odds proportional to weight times the squared
-    distance from those already chosen; the best of a few draws a step is kept."""
+    distance from those already chosen; the best of a few draws a step wins."""
     if sp.issparse(rows):
         points = rows.astype(np.float64)
         squares = np.asarray(points.multiply(points).sum(axis=1)).ravel()
@@ -133,14 +134,7 @@ def squared_from(points: Any, squares: np.ndarray, picks: np.ndarray) -> np.ndar
     return distances
 
 
-# --- Kernels: 64-bit hashes of a row's content (splitmix64's mixing steps) ---
-
-
-@kernel
-def mix(z):
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+# --- Kernels: 64-bit hashes of a row's content ---
 
 
 @kernel

@@ -7,7 +7,7 @@
 The memberships of a row add up to one. Two rules give them:
 
     fuzzy c-means   u_j proportional to (1 / d_j^2)^(1 / (m - 1)), weights u^m. They minimize
-                    the loss, the sum of u^m d^2, for given centers. A row that lies on a center
+                    the loss, the sum of u^m d^2, for these centers. A row that lies on a center
                     belongs to it alone, on several equally. As m falls to 1 the method becomes
                     k-means; as m grows memberships even out.
     soft k-means    u_j proportional to exp(-stiffness d_j^2 / 2), so that 1 / sqrt(stiffness)
@@ -29,7 +29,6 @@ MacKay (2003), Information Theory, Inference, and Learning Algorithms, ch. 20 an
 The notes' sections on soft clustering, on soft k-means and on mixtures.
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -44,6 +43,7 @@ from tacit.cluster.kmeans import RestartedEstimator
 from tacit.core.engines import Engine, check_stop
 from tacit.core.progress import Callback
 from tacit.core.stats import Stats, tree_sum
+from tacit.core.warn import warn_caller
 from tacit.data.summary import DataSummary
 from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
@@ -80,8 +80,8 @@ class FuzzyParams(NamedTuple):
         if nearest.all():
             closeness = nearest / squares
         else:
-            some = squares > 0
-            closeness = np.divide(nearest, squares, out=np.ones_like(squares), where=some)
+            away = squares > 0
+            closeness = np.divide(nearest, squares, out=np.ones_like(squares), where=away)
         if self.m != 2:
             closeness **= 1 / (self.m - 1)
         closeness /= closeness.sum(axis=1, keepdims=True)
@@ -133,7 +133,7 @@ class MembershipStats(Stats):
 def start(
     centers: np.ndarray, summary: DataSummary, *, m: float = 2.0, stiffness: float | None = None
 ) -> Any:
-    """Params for given first centers: fuzzy with ``m``, soft with ``stiffness``."""
+    """Params before the first pass: fuzzy with ``m``, soft with ``stiffness``."""
     centers = np.array(centers, np.float64, order="C")
     if stiffness is None:
         return FuzzyParams(centers, summary.origin, m)
@@ -151,8 +151,8 @@ def collect(params: Any, block: Any) -> MembershipStats:
         chunk = rows[first : first + CHUNK]
         weighted, losses = params.weights_and_losses(squares_to_centers(centers, origin, chunk))
         if weights is not None:
-            own = weights[first : first + CHUNK]
-            weighted, losses = weighted * own[:, None], losses * own
+            w = weights[first : first + CHUNK]
+            weighted, losses = weighted * w[:, None], losses * w
         counts += weighted.sum(axis=0)
         if sp.issparse(chunk):  # whose origin is zero
             sums += np.asarray(chunk.T @ weighted).T
@@ -165,8 +165,8 @@ def collect(params: Any, block: Any) -> MembershipStats:
 
 def update(params: Any, stats: MembershipStats) -> Any:
     """Centers become weighted means; a center without weight stays."""
-    centers, some = params.centers.copy(), stats.counts > 0
-    centers[some] = params.origin + stats.sums[some] / stats.counts[some, None]
+    centers, used = params.centers.copy(), stats.counts > 0
+    centers[used] = params.origin + stats.sums[used] / stats.counts[used, None]
     return params._replace(centers=centers)
 
 
@@ -224,8 +224,8 @@ class SoftClusters(RestartedEstimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective at ``cluster_centers_``."""
-        each = self._map(X, collect, sample_weight, self._start)
-        return -float(tree_sum(stats.loss for stats in each))
+        blocks = self._map(X, collect, sample_weight, self._start)
+        return -float(tree_sum(stats.loss for stats in blocks))
 
     def _facts(self, params: Any) -> str:
         return f"{super()._facts(params)} {params[2:]}"
@@ -248,11 +248,10 @@ class SoftClusters(RestartedEstimator):
         """Warn where all centers are equal, up to the tolerance of the fit."""
         centers = self.cluster_centers_.astype(np.float64)
         if len(centers) > 1 and ((centers - centers[0]) ** 2).sum(axis=1).max() <= limit:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}(n_clusters={self.n_clusters}) ended with all centers "
                 f"in one place: the data shows only one cluster. {self._way_out}",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
 
@@ -265,7 +264,7 @@ class FuzzyCMeans(SoftClusters):
     m : float
         How fuzzy: above 1. Close to 1 it is k-means, 2 is usual; the more columns, the
         smaller m must be for the centers not to fall together.
-    n_init : int, number of starts; the one with the lowest objective is kept
+    n_init : int, number of starts; the one with the lowest objective wins
     init, max_iter, tol, random_state, engine, callbacks
         As for ``KMeans``.
 
@@ -327,7 +326,7 @@ class SoftKMeans(SoftClusters):
     stiffness : float or "auto"
         How fast a center's pull falls off: one over the square of a cluster's width. "auto" is
         2 n_clusters^(2 / n_features) over the mean variance of the columns.
-    n_init : int, number of starts; the one with the lowest objective is kept
+    n_init : int, number of starts; the one with the lowest objective wins
     init, max_iter, tol, random_state, engine, callbacks
         As for ``KMeans``.
 

@@ -41,7 +41,7 @@ __all__ = ["SphericalKMeans", "collect", "start", "update"]
 def start(
     centers: np.ndarray, summary: DataSummary, *, sparse: bool = False
 ) -> lloyd.KMeansParams:
-    """Params for given first centers; the summary is of the rows at length one."""
+    """Params before the first pass; the summary is of the rows at length one."""
     centers = np.ascontiguousarray(centers, np.float64)
     unit, zero = unit_rows(centers)
     if zero.any():

@@ -2,8 +2,9 @@
 
 The rows are cut into two random halves, each half is clustered, and the centers of each label
 all rows. The mutual information of the two labelings says how much one half knows about the
-groups of the other: nothing if there are none, log k if k groups are found again exactly. In
-between it grows with every group that repeats, so one vague group does not decide for the rest.
+groups of the other: nothing if there are none, log k if k groups are recovered exactly. In
+between it grows with every group that repeats, so one vague group does not decide for the
+others.
 
 Data without groups share information too: a long cloud is cut across its length by both halves.
 So the same is done with references that have no groups (``null_reference``, and for text the
@@ -20,11 +21,12 @@ clusterings comparison. JMLR 11.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.cluster.k_trials import share_apart
+from tacit.cluster.k_trials import fraction_apart
 from tacit.cluster.small_kmeans import SmallFit, small_kmeans
 from tacit.core.engines import check_stop
 from tacit.core.randoms import key, permutation
@@ -34,7 +36,7 @@ __all__ = ["Split", "compare_halves", "split_rows"]
 
 DEVIATIONS = 3.0  # above the references that count
 LEAST = 0.15  # of log k that must be shared beyond chance
-EXACT = 0.9  # of log k, from which on groups count as found again exactly
+EXACT = 0.9  # of log k, from which on groups count as recovered exactly
 PEAK = 0.75  # of the highest score, that the first peak must reach
 PLATEAU = 0.95  # of the peak: the smallest number that reaches this is taken
 
@@ -99,33 +101,26 @@ def split_rows(
     >>> split_rows(rows, nothing(rows), (2, 3, 4, 5), np.uint64(0), unit=False).k
     1
     """
+    compare = partial(compare_halves, starts=starts, unit=unit)
     tried: tuple[int, ...] = ()
-    columns: list[list[np.ndarray]] = []  # of the rows, then of each kind; a part for each try
-    for some in (tuple(ks), *((k,) for k in further)):
-        tried += some
-        own = compare_halves(rows, some, repeats, key(seed, 1), starts=starts, unit=unit)
-        part = [own]
+    columns: list[list[np.ndarray]] = []  # for each batch of ks: the rows, then each kind
+    for batch in (tuple(ks), *((k,) for k in further)):
+        tried += batch
+        results = [compare(rows, batch, repeats, key(seed, 1))]
         for number, sets in enumerate(references.values()):
-            each = [
-                compare_halves(
-                    data,
-                    some,
-                    max(2, repeats // 2),
-                    key(seed, 2, number, i),
-                    starts=starts,
-                    unit=unit,
-                )
+            values = [
+                compare(data, batch, max(2, repeats // 2), key(seed, 2, number, i))
                 for i, data in enumerate(sets)
             ]
-            part.append(np.concatenate(each))
-        columns.append(part)
-        own, *drawn = (np.hstack(parts) for parts in zip(*columns, strict=True))
+            results.append(np.concatenate(values))
+        columns.append(results)
+        observed, *null = (np.hstack(parts) for parts in zip(*columns, strict=True))
         logs = np.log(tried)
-        chance = np.max([found.mean(axis=0) for found in drawn], axis=0)
-        noise = max(found.var(axis=0, ddof=1).mean() / len(found) for found in drawn)
-        spread = np.sqrt(own.var(axis=0, ddof=1).mean() / repeats + noise)
-        above = own.mean(axis=0) - chance
-        shared, score = own.mean(axis=0) / logs, above / logs
+        chance = np.max([values.mean(axis=0) for values in null], axis=0)
+        noise = max(values.var(axis=0, ddof=1).mean() / len(values) for values in null)
+        spread = np.sqrt(observed.var(axis=0, ddof=1).mean() / repeats + noise)
+        above = observed.mean(axis=0) - chance
+        shared, score = observed.mean(axis=0) / logs, above / logs
         good = (above > DEVIATIONS * spread) & (score >= LEAST)
         if not good[-1] or score[-1] < score[good].max():
             break
@@ -135,7 +130,7 @@ def split_rows(
 
     for j in np.flatnonzero((shared >= EXACT) & (above > 0) & ~good):
         # A long cloud is cut in two as exactly as two groups far apart, but has no gap.
-        good[j] = share_apart(rows, cluster(tried[j]).labels) == 1
+        good[j] = fraction_apart(rows, cluster(tried[j]).labels) == 1
     i = first_peak(score[: len(ks)], good[: len(ks)])
     if i is None:
         labels = np.zeros(len(rows), np.int32)
@@ -183,8 +178,8 @@ def compare_halves(
             check_stop()
             labels = []
             for part, half in enumerate(halves):
-                own = int(key(seed, b, 2, k, part)) % 2**31
-                fit = small_kmeans(half, k, own, starts=starts, unit=unit)
+                drawn = int(key(seed, b, 2, k, part)) % 2**31
+                fit = small_kmeans(half, k, drawn, starts=starts, unit=unit)
                 labels.append(nearest_centers(rows, fit.centers, unit=unit))
             shared[b, i] = shared_information(labels[0], labels[1], k)
     return shared
@@ -198,5 +193,5 @@ def shared_information(a: np.ndarray, b: np.ndarray, k: int) -> float:
     """
     both = np.bincount(a * k + b, minlength=k * k).reshape(k, k) / len(a)
     apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0)
-    some = both > 0
-    return float((both[some] * np.log(both[some] / apart[some])).sum())
+    used = both > 0
+    return float((both[used] * np.log(both[used] / apart[used])).sum())

@@ -18,8 +18,8 @@ from tacit.data.bad_values import check_values
 from tacit.data.table import Table, is_sparse, parts
 
 __all__ = [
-    "FLOATS", "NUMBERS", "check_answer", "check_count_table", "check_in_memory",
-    "check_results", "check_rows", "check_table", "is_table",
+    "FLOATS", "NUMBERS", "check_answer", "check_count_table", "check_enough",
+    "check_in_memory", "check_results", "check_rows", "check_table", "is_table",
 ]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
@@ -238,3 +238,15 @@ def check_in_memory(table: Table, name: str, alternative: str = "") -> Table:
             f"{alternative or 'Load them into an array first.'}"
         )
     return table
+
+
+def check_enough(
+    estimator: Any, n: int, parameter: str = "n_clusters", items: str = "rows"
+) -> None:
+    """ValueError for fewer rows than the clusters or components that are asked for."""
+    k = getattr(estimator, parameter)
+    if k is not None and n < k:
+        raise ValueError(
+            f"{type(estimator).__name__}({parameter}={k}) needs at least as many {items}, but "
+            f"the data has n_samples={n}. Lower {parameter}."
+        )

@@ -12,7 +12,7 @@ other dissimilarities do, and those that are known are reported.
                      Tenenbaum): n x m distances in place of n x n
 
 A new row is placed by its distances to the rows of the fit (Gower): a row of the fit comes back
-to its own place.
+to its place.
 
 Contract: whole. All rows are compared with each other, or with the landmarks.
 
@@ -36,10 +36,11 @@ from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, seed_from
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances, check_scale
 from tacit.data.checked import check_table
 from tacit.data.table import Table
-from tacit.decompose.krylov import room_for, width_for
+from tacit.decompose.krylov import block_width, most_vectors
 from tacit.decompose.pca import PCA
 from tacit.decompose.truncated_svd import search, with_signs
 from tacit.kernels.distances import METRICS, Metric, between_rows, distance_matrix
@@ -122,16 +123,16 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
     n = len(products)
     trace = float(np.trace(products))
     wanted = k
-    while n > SMALL and n > room_for(wanted, width_for(wanted)):
+    while n > SMALL and n > most_vectors(wanted):
         # The space of the largest sizes; then their signs, from one more product.
         solution = search(
-            Table.from_array(products), engine, n_components=wanted, width=width_for(wanted),
+            Table.from_array(products), engine, n_components=wanted, width=block_width(wanted),
             passes=200, tol=TOLERANCE, seed=0, callbacks=[], name="ClassicalMDS",
         )  # fmt: skip
         with one_blas_thread():
-            turned = solution.rows @ products @ solution.rows.T
-            values, turns = eigh((turned + turned.T) / 2)
-            values, vectors = values[::-1], turns[:, ::-1].T @ solution.rows
+            restricted = solution.rows @ products @ solution.rows.T
+            values, rotation = eigh((restricted + restricted.T) / 2)
+            values, vectors = values[::-1], rotation[:, ::-1].T @ solution.rows
         noise = NOISE * np.abs(values).max(initial=0.0)
         if (values >= -noise).sum() >= k:
             return finish(values, vectors, k, trace)
@@ -143,9 +144,9 @@ def leading_eigenpairs(products: np.ndarray, k: int, engine: Engine) -> Eigen:
 
 def finish(values: np.ndarray, vectors: np.ndarray, k: int, trace: float) -> Eigen:
     noise = NOISE * np.abs(values).max(initial=0.0)
-    kept = np.where(values[:k] > noise, values[:k], 0.0)
+    positive = np.where(values[:k] > noise, values[:k], 0.0)
     negative = np.sort(values[values < -noise])
-    return Eigen(kept, with_signs(vectors[:k]), negative, trace - 2 * float(negative.sum()))
+    return Eigen(positive, with_signs(vectors[:k]), negative, trace - 2 * float(negative.sum()))
 
 
 def choose_landmarks(rows: Any, m: int, metric: Metric, seed: Any) -> np.ndarray:
@@ -200,7 +201,7 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     Examples
     --------
-    Three towns on a line, and one beside it:
+    Three towns on a line, and one off it:
 
     >>> distances = np.array([[0, 3, 7, 5], [3, 0, 4, 4], [7, 4, 0, 5.66], [5, 4, 5.66, 0]])
     >>> mds = ClassicalMDS(2, metric="precomputed").fit(distances)
@@ -253,11 +254,10 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         worst = -self.negative_eigenvalues_.min(initial=0.0)
         positive = self.eigenvalues_[self.eigenvalues_ > 0]
         if worst > positive.min(initial=np.inf):
-            warnings.warn(
+            warn_caller(
                 f"ClassicalMDS: the distances are far from those of points: an eigenvalue of "
                 f"{-worst:.3g} is larger in size than the smallest one kept, "
                 f"{positive.min():.3g}. Lower n_components, or use MDS.",
-                stacklevel=2,
             )
         return self
 
@@ -287,17 +287,17 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _fit_rows(self, rows: Any) -> None:
         """Euclidean distances: the principal components are the points."""
         (n, d), k = rows.shape, self.n_components
-        kept = min(k, n, d)
+        rank = min(k, n, d)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # rows that are all equal
-            pca = PCA(kept, tol=TOLERANCE, random_state=0, engine=self.engine).fit(rows)
+            pca = PCA(rank, tol=TOLERANCE, random_state=0, engine=self.engine).fit(rows)
         self._map = np.zeros((k, d))
-        self._map[:kept] = pca.components_
+        self._map[:rank] = pca.components_
         self._means = np.asarray(pca.mean_, np.float64)
         self.embedding_ = np.zeros((n, k))
-        self.embedding_[:, :kept] = pca.transform(rows)
+        self.embedding_[:, :rank] = pca.transform(rows)
         self.eigenvalues_ = np.zeros(k)
-        self.eigenvalues_[:kept] = pca.singular_values_**2
+        self.eigenvalues_[:rank] = pca.singular_values_**2
         self.negative_eigenvalues_ = np.empty(0)
         self.goodness_ = goodness(self.eigenvalues_, pca.total_variance_ * max(1, n - 1))
         self.landmarks_ = np.arange(n)

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from tacit.core.engines import Engine, get_engine
+from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.bad_values import check_scale
 from tacit.data.checked import is_table
@@ -96,7 +96,7 @@ def check_dimension(d: int) -> int:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What ``diagnose`` found. Prints as sentences."""
+    """The result of ``diagnose``. Prints as sentences."""
 
     rows: int
     columns: int
@@ -155,8 +155,8 @@ def diagnose(
 
     >>> rng = np.random.default_rng(0)
     >>> flat = rng.uniform(-1, 1, size=(800, 2))
-    >>> found = diagnose(flat @ rng.normal(size=(2, 10)))
-    >>> round(found.two_nn), found.ranks[0.01]
+    >>> diagnosis = diagnose(flat @ rng.normal(size=(2, 10)))
+    >>> round(diagnosis.two_nn), diagnosis.ranks[0.01]
     (2, 2)
     """
     if is_table(X):
@@ -175,8 +175,8 @@ def diagnose(
     distinct = distinct_rows(distances)
     two_nn, levina_bickel = intrinsic(distances[np.ix_(distinct, distinct)])
     m = len(distances)
-    apart = distances[np.triu_indices(m, 1)]
-    mean = float(apart.mean())
+    pairs = distances[np.triu_indices(m, 1)]
+    mean = float(pairs.mean())
     np.fill_diagonal(distances, np.inf)
     nearest = float(distances.min(axis=1).mean())
     return Diagnosis(
@@ -188,7 +188,7 @@ def diagnose(
         levina_bickel=levina_bickel,
         participation=participation(variances),
         ranks={error: rank_at(variances, error) for error in ERRORS},
-        distance_spread=float(apart.std()) / mean if mean > 0 else 0.0,
+        distance_spread=float(pairs.std()) / mean if mean > 0 else 0.0,
         nearest_over_mean=nearest / mean if mean > 0 else 0.0,
         constant_columns=constant_columns(rows),
     )
@@ -196,8 +196,6 @@ def diagnose(
 
 def variances_of(rows: Any, distances: np.ndarray, engine: Engine) -> np.ndarray:
     """The variances along the principal components of the sample, falling."""
-    from tacit.core.engines import one_blas_thread
-
     with one_blas_thread():
         if not sp.issparse(rows) and rows.shape[1] <= rows.shape[0]:
             centered = np.asarray(rows, np.float64) - rows.mean(axis=0, dtype=np.float64)
@@ -235,10 +233,10 @@ def intrinsic(distances: np.ndarray) -> tuple[float | None, float | None]:
         return None, None
     nearest = np.partition(distances, np.arange(1, NEIGHBORS + 1), axis=1)[:, 1 : NEIGHBORS + 1]
     ratios = np.log(nearest[:, 1] / nearest[:, 0])
-    kept = np.sort(ratios)[: int(0.9 * m)]  # the largest say most about the edge
-    # Of exponential variables, the largest tenth cut off at the largest that is kept.
-    total = kept.sum() + (m - len(kept)) * kept[-1]
-    two_nn = len(kept) / total if total > 0 else None
+    used = np.sort(ratios)[: int(0.9 * m)]  # the largest say most about the edge
+    # Of exponential variables, the largest tenth censored at the largest of the others.
+    total = used.sum() + (m - len(used)) * used[-1]
+    two_nn = len(used) / total if total > 0 else None
     logs = np.log(nearest[:, -1:] / nearest[:, :-1])
     sum_logs = logs.sum()
     levina = (NEIGHBORS - 2) * m / sum_logs if sum_logs > 0 else None

@@ -117,7 +117,7 @@ def gram(
 ) -> np.ndarray:
     """X'X v for every vector v, as panels.
 
-    With a ``center`` (d,) the rows of X are those given less the center, which sparse rows
+    With a ``center`` (d,) X is ``rows`` less the center, which sparse rows
     never become: with T = Xv - (center . v), the product is X'T - center (sum of T). With
     ``weights`` every row counts as often as its weight says.
     """
@@ -128,17 +128,17 @@ def gram(
     csr = (rows.data, rows.indices, rows.indptr)
     shifts = None if center is None else center @ panels  # (panels, 16)
     for first, last, *by_column in chunks_by_column(rows, cache):
-        own = products[: last - first]
+        part = products[: last - first]
         for i, (panel, sums) in enumerate(zip(panels, out, strict=True)):
             check_stop()
             put_product(*csr, panel, products, first, last)
             if shifts is not None:
-                own -= shifts[i]
+                part -= shifts[i]
             if weights is not None:
-                own *= weights[first:last, None]
+                part *= weights[first:last, None]
             add_product(*by_column, products, sums)
             if center is not None:
-                sums -= np.outer(center, own.sum(axis=0))
+                sums -= np.outer(center, part.sum(axis=0))
     return out
 
 

@@ -9,7 +9,7 @@ basis, and the residual r of each bounds its error: a singular value of X lies w
 The loss, the part of |X|^2 that the first k components do not explain, never rises: the space
 only grows, and a restart keeps its best vectors.
 
-New blocks are orthogonalized against the whole basis. When the basis is full, it is reduced to
+New blocks are orthogonalized against all of the basis. When the basis is full, it is reduced to
 its best Ritz vectors (thick restart). A block without new directions, as for a matrix of low
 rank, is completed with random vectors.
 
@@ -43,8 +43,8 @@ from tacit.decompose.gram_panels import (
 )
 
 __all__ = [
-    "KrylovParams", "KrylovStats", "collect", "leading", "loss", "remainder", "room_for",
-    "squared_length", "start", "update", "visible", "width_for",
+    "KrylovParams", "KrylovStats", "block_width", "collect", "leading", "loss", "most_vectors",
+    "relative_residual", "squared_length", "start", "update", "visible",
 ]  # fmt: skip
 
 # Rounding errors relative to the largest eigenvalue, by the dtype of the vectors.
@@ -104,7 +104,7 @@ def start(
     width = -(-width // PANEL) * PANEL
     block = normals(key(seed, 0), (width, columns))
     none = np.empty(0)
-    limit = room_for(n_components, width) - width
+    limit = most_vectors(n_components, width) - width
     return KrylovParams(
         n_components, limit, np.uint64(seed), 0, 1.0, (), np.empty((0, 0)), block,
         to_panels(block, engine or Serial(), dtype), 0, 0.0, none, none, 0.0,
@@ -132,16 +132,17 @@ def update(
     engine = engine or Serial()
     with one_blas_thread():
         if params.step == 0:
-            scale = scale_for(squared_length(stats.moments))
+            total = squared_length(stats.moments)
+            scale = 2.0 ** -math.frexp(total)[1] if total > 0 else 1.0
             params = params._replace(scale=scale, moments=stats.moments)
-        rest = from_panels(stats.product, len(params.block), engine, scale=params.scale)
+        residual = from_panels(stats.product, len(params.block), engine, scale=params.scale)
         if params.step == 0:  # the random block itself is no use in the basis
-            square = inner((rest,), rest, engine)
-            return advance(params, rest, square, square.diagonal().max(), engine)
+            square = inner((residual,), residual, engine)
+            return advance(params, residual, square, square.diagonal().max(), engine)
         basis = (*params.basis, params.block)
-        across = inner(basis, rest, engine)  # (m, p)
-        rest = combine(across.T, basis, engine, less_from=rest)
-        square = inner((rest,), rest, engine)
+        across = inner(basis, residual, engine)  # (m, p)
+        residual = combine(across.T, basis, engine, less_from=residual)
+        square = inner((residual,), residual, engine)
         before = params.values.sum()
         params = params._replace(basis=basis, restricted=bordered(params.restricted, across))
         params, vectors = with_errors(params, square)
@@ -151,10 +152,10 @@ def update(
             gain = max(0.0, (total - before) / total - noise_of(params))
         params = restarted(params._replace(random_gain=gain), vectors, engine)
         length = (np.einsum("ij,ij->j", across, across) + square.diagonal()).max()
-        return advance(params, rest, square, length, engine)
+        return advance(params, residual, square, length, engine)
 
 
-def remainder(params: KrylovParams) -> float:
+def relative_residual(params: KrylovParams) -> float:
     """The relative residual of the Ritz vectors; 0 when it is below rounding errors.
 
     The root mean square of the residuals over their singular values. Where X'X gave no new
@@ -200,13 +201,14 @@ def leading(params: KrylovParams, engine: Engine) -> np.ndarray:
         return combine(1.5 * np.eye(k) - 0.5 * overlap, (rows,), engine)
 
 
-def width_for(k: int) -> int:
+def block_width(k: int) -> int:
     """Vectors of a block: a panel for every 64 components."""
     return PANEL * -(-k // 64)
 
 
-def room_for(n_components: int, width: int) -> int:
+def most_vectors(n_components: int, width: int | None = None) -> int:
     """The most vectors of a basis and a block."""
+    width = block_width(n_components) if width is None else width
     return 2 * n_components + 5 * -(-width // PANEL) * PANEL
 
 
@@ -220,10 +222,6 @@ def squared_length(moments: Moments) -> float:
 
 def noise_of(params: KrylovParams) -> float:
     return NOISE[params.panels.dtype.name]
-
-
-def scale_for(total: float) -> float:
-    return 2.0 ** -math.frexp(total)[1] if total > 0 else 1.0
 
 
 def with_errors(params: KrylovParams, square: np.ndarray) -> tuple[KrylovParams, np.ndarray]:
@@ -265,24 +263,29 @@ def restarted(params: KrylovParams, vectors: np.ndarray, engine: Engine) -> Kryl
 
 
 def advance(
-    params: KrylovParams, rest: np.ndarray, square: np.ndarray, length: float, engine: Engine
-) -> KrylovParams:
-    """The params with the directions of ``rest`` as the next block.
+    params: KrylovParams, residual: np.ndarray, square: np.ndarray, length: float,
+    engine: Engine,
+) -> KrylovParams:  # fmt: skip
+    """The params with the directions of ``residual`` as the next block.
 
     ``square`` holds the products of its rows; ``length`` is the largest squared length of a
     row before the projection onto the basis was subtracted.
     """
     step, known = params.step + 1, len(params.values)
     noise = noise_of(params) * (params.values[0] if known else np.sqrt(length))
-    block, dropped = directions(rest, square, noise**2, engine)
-    random = len(rest) - len(block)
+    block, dropped = directions(residual, square, noise**2, engine)
+    random = len(residual) - len(block)
     gain = params.random_gain
     if random and not params.random:
         gain = np.inf  # there may be directions that the first block did not reach
     if random:
-        block = np.concatenate([block, draw(params.seed, step, random, rest.shape[1])])
+        block = np.concatenate([block, draw(params.seed, step, random, residual.shape[1])])
     inexact = square.diagonal().min() < RELIABLE * length
-    if random or inexact or strays(params.basis, block, engine):
+    if params.basis and not (random or inexact):
+        # The sum of its rows shows whether the block is still orthogonal to the basis.
+        products = inner(params.basis, block.sum(axis=0)[None], engine)
+        inexact = np.abs(products).max() > STRAY
+    if random or inexact:
         block = orthonormalized(params.basis, block, engine)
     return params._replace(
         step=step,
@@ -295,24 +298,25 @@ def advance(
 
 
 def directions(
-    rest: np.ndarray, square: np.ndarray, floor: float, engine: Engine
+    residual: np.ndarray, square: np.ndarray, floor: float, engine: Engine
 ) -> tuple[np.ndarray, float]:
-    """Orthonormal rows that span ``rest``, and the squared length of the directions dropped.
+    """Orthonormal rows that span the residual, and the squared length of what is dropped.
 
     The long directions come first. Inner products are inaccurate for directions of very
-    different length, so the much shorter ones are treated again on their own, down to
+    different length, so the much shorter ones are treated again without those, down to
     ``floor``.
     """
-    rows = [rest[:0]]
+    rows = [residual[:0]]
     while True:
-        weights, turns = eigh(square)
-        keep = weights > max(floor, RELIABLE * weights[-1])
+        values, vectors = eigh(square)
+        keep = values > max(floor, RELIABLE * values[-1])
         if keep.any():
-            rows.append(combine((turns[:, keep] / np.sqrt(weights[keep])).T, (rest,), engine))
+            scaled = vectors[:, keep] / np.sqrt(values[keep])
+            rows.append(combine(scaled.T, (residual,), engine))
         if keep.all() or not keep.any():
-            return np.concatenate(rows), float(np.maximum(weights[~keep], 0.0).sum())
-        rest = combine(turns[:, ~keep].T, (rest,), engine)
-        square = inner((rest,), rest, engine)
+            return np.concatenate(rows), float(np.maximum(values[~keep], 0.0).sum())
+        residual = combine(vectors[:, ~keep].T, (residual,), engine)
+        square = inner((residual,), residual, engine)
 
 
 def draw(seed: Any, step: int, count: int, columns: int) -> np.ndarray:
@@ -320,18 +324,11 @@ def draw(seed: Any, step: int, count: int, columns: int) -> np.ndarray:
     return normals(key(seed, step), (count, columns)) / np.sqrt(columns)
 
 
-def strays(basis: tuple, block: np.ndarray, engine: Engine) -> bool:
-    """Whether the sum of the block's rows has lost orthogonality to the basis."""
-    if not basis:
-        return False
-    return bool(np.abs(inner(basis, block.sum(axis=0)[None], engine)).max() > STRAY)
-
-
 def orthonormalized(basis: tuple, block: np.ndarray, engine: Engine) -> np.ndarray:
     """The block orthonormalized, also against the basis; twice is enough."""
     for _ in range(2):
         if basis:
             block = combine(inner(basis, block, engine).T, basis, engine, less_from=block)
-        weights, turns = eigh(inner((block,), block, engine))
-        block = combine((turns / np.sqrt(weights)).T, (block,), engine)
+        values, vectors = eigh(inner((block,), block, engine))
+        block = combine((vectors / np.sqrt(values)).T, (block,), engine)
     return block

@@ -6,7 +6,7 @@ Vectors have rank k with mean squared error e when k of their directions miss e 
 length per row (the notes' definition). For orthonormal components the error of every rank comes
 from one pass: the squared length less the squares of the first k coordinates.
 
-``ProjectionEstimator`` is what the transformers that project rows onto components share.
+``ProjectionEstimator`` is the base class of the transformers that project rows onto components.
 
 The notes' sections on low-dimensional representation with error and on principal components.
 """
@@ -32,7 +32,7 @@ __all__ = [
     "rank_errors",
 ]  # fmt: skip
 
-FLAT = 0.05  # how far below the straight line a knee must be, of the whole fall
+FLAT = 0.05  # how far below the straight line a knee must be, of the fall from end to end
 
 
 class Projection(NamedTuple):

@@ -37,6 +37,7 @@ from tacit.core.estimator import N_JOBS, Estimator, engine_for, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from, spawn, uniforms
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances
 from tacit.decompose.classical_mds import ClassicalMDS, distances_of, load_rows
 from tacit.kernels.distances import METRICS, Metric, between_rows
@@ -46,7 +47,7 @@ __all__ = ["MDS", "stress"]
 STRIPE = 256  # rows of the matrix in one kernel call
 SINGLE = 1e-7  # of eps: from here on iterations in float32 are exact enough, and faster
 TILE = 256  # pairs whose distances are in the first-level cache at once
-PLACED = 1e-9  # movement, relative to the spread, at which a new point has found its place
+PLACED = 1e-9  # movement, relative to the spread, at which a new point has settled
 SUMS = {"fastmath": {"reassoc", "nsz", "contract"}}  # sums in any order: SIMD, benchmarks.mds
 
 
@@ -214,7 +215,7 @@ class MDS(Estimator):
         "precomputed": X is a matrix of dissimilarities, n x n. Otherwise X holds rows, and
         this is their distance: "euclidean", "manhattan", "cosine", or a function of two rows.
     n_init : int
-        Runs; the one with the lowest stress is kept. The first starts as ``init`` says, the
+        Runs; the one with the lowest stress wins. The first starts as ``init`` says, the
         others at random.
     init : {"classical_mds", "random"} or array of shape (n, n_components); the first start
     max_iter : int
@@ -317,11 +318,10 @@ class MDS(Estimator):
         self._rows = None if self.metric == "precomputed" else rows
         self._curve = None if order is None else np.stack(order.steps(best.disparities))
         if not self.converged_ and not self.callbacks:
-            warnings.warn(
+            warn_caller(
                 f"MDS(max_iter={self.max_iter}) stopped before the stress settled within "
                 f"eps={self.eps:g}. Raise max_iter or eps.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
@@ -333,7 +333,7 @@ class MDS(Estimator):
         """Place new items among those of the fit, which stay: (n, n_components).
 
         X holds rows; or, with ``metric="precomputed"``, a column of dissimilarities for every
-        item of the fit. Each new point minimizes its own stress; one that is already in the
+        item of the fit. Each new point minimizes its stress; one that is already in the
         fit need not come back to exactly its place, because the others do not move.
         """
         check_is_fitted(self)
@@ -347,7 +347,9 @@ class MDS(Estimator):
             wanted = np.interp(wanted, *self._curve)
         points = np.ascontiguousarray(self.embedding_.T)
         spread = float(np.sqrt((points**2).sum(axis=0).mean()))
-        out = nearest_places(wanted, self.embedding_)
+        k = min(3, wanted.shape[1])  # start at the mean of the items to be nearest to
+        nearest = np.argpartition(wanted, k - 1, axis=1)[:, :k]
+        out = np.ascontiguousarray(self.embedding_[nearest].mean(axis=1))
 
         def stripe(first: int) -> None:
             check_stop()
@@ -401,13 +403,6 @@ class MDS(Estimator):
         return tags
 
 
-def nearest_places(wanted: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """A start for new points: the mean of the three items that they are to be nearest to."""
-    k = min(3, wanted.shape[1])
-    nearest = np.argpartition(wanted, k - 1, axis=1)[:, :k]
-    return np.ascontiguousarray(points[nearest].mean(axis=1))
-
-
 # --- Kernels ---
 
 
@@ -459,22 +454,22 @@ def place_stripe(wanted, points, out, first, last, max_iter, least):
     k, n = points.shape
     moved = np.empty(k)
     for i in range(first, last):
-        row, own = wanted[i], out[i]
+        row, point = wanted[i], out[i]
         for _ in range(max_iter):
             for c in range(k):
                 moved[c] = 0.0
             for j in range(n):
                 square = 0.0
                 for c in range(k):
-                    away = own[c] - points[c, j]
+                    away = point[c] - points[c, j]
                     square += away * away
                 ratio = row[j] / max(np.sqrt(square), 1e-300)
                 for c in range(k):
-                    moved[c] += points[c, j] + ratio * (own[c] - points[c, j])
+                    moved[c] += points[c, j] + ratio * (point[c] - points[c, j])
             shift = 0.0
             for c in range(k):
                 new = moved[c] / n
-                shift = max(shift, abs(new - own[c]))
-                own[c] = new
+                shift = max(shift, abs(new - point[c]))
+                point[c] = new
             if shift <= least:
                 break

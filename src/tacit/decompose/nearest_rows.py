@@ -57,7 +57,7 @@ def exact(X: np.ndarray, k: int, engine: Engine) -> Neighbors:
         return search(X, norms, rows, None, k)
 
     tiles = list(engine.each(search_tile, range(0, len(X), TILE)))
-    places, squares = (np.concatenate(each) for each in zip(*tiles, strict=True))
+    places, squares = map(np.concatenate, zip(*tiles, strict=True))
     return Neighbors(places, squares, 1.0)
 
 
@@ -72,7 +72,12 @@ def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
     members = [order[edges[c] : edges[c + 1]] for c in range(count)]
     around = exact(centers, min(AROUND, count - 1), engine).places
     places, squares = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
-    parts = [part for each in members for part in pieces(each)]
+    # Parts of cells, of bounded size however many rows are equal.
+    parts = [
+        rows[i : i + LARGEST_CELL]
+        for rows in members
+        for i in range(0, len(rows), LARGEST_CELL)
+    ]
 
     def search_cell(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return search(X, norms, part, candidates(part, labels[part[0]], members, around, k), k)
@@ -84,11 +89,6 @@ def by_cells(X: np.ndarray, k: int, engine: Engine, seed: int) -> Neighbors:
     pairs = zip(truth, places[sample], strict=True)
     recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in pairs]))
     return Neighbors(places, squares, recall)
-
-
-def pieces(rows: np.ndarray) -> list[np.ndarray]:
-    """A cell in parts of bounded size, however many rows are equal."""
-    return [rows[i : i + LARGEST_CELL] for i in range(0, len(rows), LARGEST_CELL)]
 
 
 def candidates(
@@ -140,12 +140,12 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 @kernel
-def keep_nearest(table, own, norms, rows, ids, places, best):
+def keep_nearest(table, row_norms, norms, rows, ids, places, best):
     """Insert |x|^2 - 2 x.y + |y|^2 into the k smallest of each row so far."""
     k = best.shape[1]
     for b in range(table.shape[0]):
         row, near, where = table[b], best[b], places[b]
-        bar, me, base = near[k - 1], rows[b], own[b]
+        bar, me, base = near[k - 1], rows[b], row_norms[b]
         for j in range(row.shape[0]):
             square = base + norms[j] - np.float32(2) * row[j]
             if square < bar and ids[j] != me:

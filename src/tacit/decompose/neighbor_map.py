@@ -190,8 +190,8 @@ class NeighborMap(Estimator):
         size = np.abs(centered).max(initial=0.0)
         return np.ascontiguousarray(centered / size if size > 0 else centered, np.float32)
 
-    def _store(self, points: np.ndarray, neighbors: Neighbors, kept: float) -> None:
-        self.embedding_, self.kept_ = points, kept
+    def _store(self, points: np.ndarray, neighbors: Neighbors, fraction: float) -> None:
+        self.embedding_, self.kept_ = points, fraction
         self.neighbors_, self.squares_, self.recall_ = neighbors
 
 

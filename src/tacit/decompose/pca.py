@@ -19,7 +19,6 @@ sections on principal components and on dimensionality reduction.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -38,11 +37,12 @@ from tacit.core.memory import gigabytes
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
 from tacit.core.stats import Stats
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
-from tacit.decompose.krylov import room_for, squared_length, width_for
+from tacit.decompose.krylov import block_width, most_vectors, squared_length
 from tacit.decompose.low_rank import ProjectionEstimator, knee_of, rank_errors
-from tacit.decompose.truncated_svd import check_scale, measure, naming_rows, search, with_signs
+from tacit.decompose.truncated_svd import check_total, measure, naming_rows, search, with_signs
 
 __all__ = ["PCA"]
 
@@ -99,10 +99,9 @@ def collect_factor(center: np.ndarray, block: Any) -> Factor:
     triangle = np.zeros((d, d))
     for i in range(0, rows.shape[0], FACTOR_ROWS):
         check_stop()
-        part = np.subtract(rows[i : i + FACTOR_ROWS], center, dtype=np.float64)
-        if weights is not None:
-            part *= np.sqrt(weights[i : i + FACTOR_ROWS])[:, None]
-        triangle = triangle_of(np.concatenate([triangle, part]))
+        part = slice(i, i + FACTOR_ROWS)
+        weight = None if weights is None else weights[part]
+        triangle = triangle_of(np.concatenate([triangle, centered(rows[part], weight, center)]))
     return Factor(triangle)
 
 
@@ -122,15 +121,16 @@ def by_svd(table: Table, engine: Engine) -> Spectrum:
         rows = engine.reduce(collect_factor, columns.mean, table).triangle
     else:
         blocks = (parts(block.load()) for block in table)
-        rows = np.concatenate([centered(each, columns.mean) for each in blocks])
+        rows = np.concatenate([centered(rows, w, columns.mean) for rows, _, w in blocks])
     with one_blas_thread():
         _, values, vectors = svd(rows, full_matrices=False)
     return Spectrum(vectors, values**2, columns, 2)
 
 
-def centered(batch: Any, center: np.ndarray) -> np.ndarray:
-    rows = np.subtract(batch.rows, center, dtype=np.float64)
-    return rows if batch.weights is None else rows * np.sqrt(batch.weights)[:, None]
+def centered(rows: Any, weights: np.ndarray | None, center: np.ndarray) -> np.ndarray:
+    """Rows less the center, times the roots of their weights."""
+    rows = np.subtract(rows, center, dtype=np.float64)
+    return rows if weights is None else rows * np.sqrt(weights)[:, None]
 
 
 def by_lanczos(
@@ -140,20 +140,18 @@ def by_lanczos(
     columns = engine.reduce(column_moments.collect, MomentsParams(full=False), table)
     check_range(columns, table)
     solution = search(
-        table, engine, n_components=k, width=width_for(k), passes=passes, tol=tol,
+        table, engine, n_components=k, width=block_width(k), passes=passes, tol=tol,
         seed=seed, callbacks=callbacks, center=columns.mean, name="PCA",
     )  # fmt: skip
-    measured = measure(solution, table, engine, center=columns.mean)
-    return Spectrum(
-        measured.rows, measured.values**2, columns, solution.passes + 2,
-        converged=solution.remainder <= tol,
-    )  # fmt: skip
+    values, rows, _, _ = measure(solution, table, engine, center=columns.mean)
+    converged = solution.residual <= tol
+    return Spectrum(rows, values**2, columns, solution.passes + 2, converged)
 
 
 def check_range(columns: Moments, table: Table) -> None:
     """ValueError if the variance is out of the range of float64. None at all is no error."""
     variance = float(columns.variance_sum.sum())
-    check_scale(variance if variance > 0 else squared_length(columns), table, "PCA")
+    check_total(variance if variance > 0 else squared_length(columns), table, "PCA")
 
 
 def choose_solver(shape: tuple[int, int], k: int | None, sparse: bool) -> str:
@@ -401,8 +399,8 @@ class PCA(ProjectionEstimator):
         """The covariance of the columns: the components' and the same noise in every other
         direction (probabilistic PCA)."""
         check_is_fitted(self)
-        kept = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
-        covariance = (self.components_.T * kept) @ self.components_
+        signal = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        covariance = (self.components_.T * signal) @ self.components_
         covariance.flat[:: len(covariance) + 1] += self.noise_variance_
         return covariance
 
@@ -454,7 +452,7 @@ class PCA(ProjectionEstimator):
                 "number of components. Give one."
             )
         if solver in LANCZOS:  # no space to search where there are few columns
-            solver = "krylov" if k and d > room_for(k, width_for(k)) else "covariance_eigh"
+            solver = "krylov" if k and d > most_vectors(k) else "covariance_eigh"
         self.solver_ = solver
         if solver == "krylov":
             assert k is not None
@@ -493,22 +491,20 @@ class PCA(ProjectionEstimator):
         self.explained_variance_ratio_ = ratio.astype(dtype)
         self.singular_values_ = np.sqrt(squares[:k]).astype(dtype)
         self.total_variance_ = total / over
-        rest = max(0.0, total - float(squares[:k].sum())) / over
-        self.noise_variance_ = rest / (min(n, d) - k) if min(n, d) > k else 0.0
+        residual = max(0.0, total - float(squares[:k].sum())) / over
+        self.noise_variance_ = residual / (min(n, d) - k) if min(n, d) > k else 0.0
         self._weight = float(weight)
         self.n_iter_, self.converged_ = spectrum.passes, bool(spectrum.converged)
         if not total > 0:
-            warnings.warn(
+            warn_caller(
                 "PCA: all rows are equal, so there is no variance to explain. "
                 "explained_variance_ratio_ is 0.",
-                stacklevel=3,
             )
         if not self.converged_:
-            warnings.warn(
+            warn_caller(
                 f"PCA(max_iter={self.max_iter}) stopped before the residuals reached "
                 f"tol={self.tol:g}. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _scales(self) -> np.ndarray:
@@ -524,8 +520,8 @@ class PCA(ProjectionEstimator):
         falling = (np.diff(self.eigenvalues_) <= 1e-6 * self.eigenvalues_[:1]).all()
         if len(self.eigenvalues_) < self.n_components_ or not falling:
             raise ValueError("eigenvalues_ must fall, and there must be one per component.")
-        rest = min(self.total_variance_, self.noise_variance_)
-        if min(self.explained_variance_.min(initial=0), rest) < 0:
+        others = self.total_variance_, self.noise_variance_
+        if min(self.explained_variance_.min(initial=0), *others) < 0:
             raise ValueError("variances must not be negative.")
         if not (isinstance(self._weight, float) and self._weight > 0):
             raise ValueError("the weight of the rows must be positive.")

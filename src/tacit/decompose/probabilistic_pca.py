@@ -5,7 +5,7 @@ noise of one variance in every column:
 
     x = W z + mean + noise        so that x is normal with covariance W W' + variance 1
 
-    collect   E-step: the mean and covariance of z given each row; per column, the sums that a
+    collect   E-step: the mean and covariance of z for each row; per column, the sums that a
               regression on z and a constant needs
     update    M-step: W and the mean by those regressions, then the variance of the noise
 
@@ -39,6 +39,7 @@ from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_answer, check_table
 from tacit.data.observed import observed_columns
 from tacit.data.table import Table, parts
@@ -60,7 +61,7 @@ class PPCAParams(NamedTuple):
     noise: float  # variance
     origin: np.ndarray  # (d,) subtracted from the rows first: their observed means
     floor: float  # least noise
-    complete: bool  # no value is missing, so all columns share their sums
+    complete: bool  # no value is missing, so all columns have the same sums
 
 
 @dataclass(frozen=True)
@@ -93,18 +94,18 @@ def collect_chunk(
     params: PPCAParams, rows: np.ndarray, mask: np.ndarray | None, weights: np.ndarray
 ) -> PPCAStats:
     d, k1 = params.loadings.shape
-    place, spread, evidence = posterior(params, rows, mask)
+    mean, covariance, evidence = posterior(params, rows, mask)
     ones = np.ones((len(rows), 1))
-    z = np.concatenate([place, ones], axis=1)  # (n, k + 1)
+    z = np.concatenate([mean, ones], axis=1)  # (n, k + 1)
     weighted = weights[:, None] * z
     if mask is None:
         shared = z.T @ weighted
-        shared[:-1, :-1] += weights.sum() * spread[0]
+        shared[:-1, :-1] += weights.sum() * covariance[0]
         outer = shared[None] if params.complete else np.broadcast_to(shared, (d, k1, k1))
         observed = d * float(weights.sum())
     else:
         second = np.einsum("ni,nj->nij", weighted, z)
-        second[:, :-1, :-1] += weights[:, None, None] * spread
+        second[:, :-1, :-1] += weights[:, None, None] * covariance
         second = second.reshape(len(rows), -1)
         outer = (mask.T.astype(np.float64) @ second).reshape(d, k1, k1)
         observed = float(weights @ mask.sum(axis=1))
@@ -117,7 +118,7 @@ def collect_chunk(
 def posterior(
     params: PPCAParams, rows: np.ndarray, mask: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean (n, k) and covariance (1 or n, k, k) of z given rows, and their log-likelihood.
+    """Mean (n, k) and covariance (1 or n, k, k) of z for every row, and its log-likelihood.
 
     ``rows`` are about the origin, zero where the mask says that a value is missing.
     """
@@ -133,13 +134,13 @@ def posterior(
         count = mask.sum(axis=1).astype(np.float64)
     matrix = inner + noise * np.eye(k)
     inverse = np.linalg.inv(matrix)
-    pull = centered @ W  # (n, k)
-    place = pull @ inverse[0] if mask is None else np.einsum("nij,nj->ni", inverse, pull)
-    # Woodbury: what the noise alone would cost, less what z explains of it.
-    cost = (np.einsum("nd,nd->n", centered, centered) - (pull * place).sum(axis=1)) / noise
+    scores = centered @ W  # (n, k)
+    mean = scores @ inverse[0] if mask is None else np.einsum("nij,nj->ni", inverse, scores)
+    # Woodbury: the squared Mahalanobis distance by the noise alone, less what z explains of it.
+    squares = (np.einsum("nd,nd->n", centered, centered) - (scores * mean).sum(axis=1)) / noise
     log_det = np.linalg.slogdet(matrix)[1] + (count - k) * np.log(noise)
-    evidence = -0.5 * (count * LOG_2PI + log_det + np.maximum(cost, 0.0))
-    return place, noise * inverse, evidence
+    evidence = -0.5 * (count * LOG_2PI + log_det + np.maximum(squares, 0.0))
+    return mean, noise * inverse, evidence
 
 
 def update(params: PPCAParams, stats: PPCAStats) -> PPCAParams:
@@ -168,11 +169,11 @@ def chunks(params: PPCAParams, block: Any):
         part = np.subtract(rows[start : start + step], params.origin, dtype=np.float64)
         weight = weights[start : start + step]
         mask = ~np.isnan(part)
-        whole = mask.all(axis=1)
-        if whole.any():
-            yield part[whole], None, weight[whole]
-        if not whole.all():
-            yield np.nan_to_num(part[~whole], nan=0.0), mask[~whole], weight[~whole]
+        complete = mask.all(axis=1)
+        if complete.any():
+            yield part[complete], None, weight[complete]
+        if not complete.all():
+            yield np.nan_to_num(part[~complete], nan=0.0), mask[~complete], weight[~complete]
 
 
 # --- The estimator ---
@@ -260,17 +261,16 @@ class ProbabilisticPCA(ProjectionEstimator):
         self.lower_bounds_ = [-float(loss) for loss in fit.losses]
         self.n_iter_, self.converged_ = len(fit.losses) - 1, bool(fit.converged)
         if not self.converged_ and not self.callbacks:
-            warnings.warn(
+            warn_caller(
                 f"ProbabilisticPCA(max_iter={self.max_iter}) stopped before the log-likelihood "
                 f"settled within tol={self.tol:g}. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """The expected z of every row, given its observed values: (n, n_components)."""
-        return np.concatenate([place for place, _ in self._posteriors(X)])
+        return np.concatenate([mean for mean, _ in self._posteriors(X)])
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from z."""
@@ -339,8 +339,8 @@ class ProbabilisticPCA(ProjectionEstimator):
                 warnings.simplefilter("ignore", UserWarning)
                 pca = PCA(k, random_state=0, engine=self.engine).fit(filled)
             ratio = (weight - 1) / weight if weight > 1 else 1.0
-            rest = pca.total_variance_ - float(pca.explained_variance_.sum())
-            noise = max(floor, ratio * max(rest, 0.0) / (d - k))
+            residual = pca.total_variance_ - float(pca.explained_variance_.sum())
+            noise = max(floor, ratio * max(residual, 0.0) / (d - k))
             along = np.maximum(ratio * pca.explained_variance_ - noise, 0.0)
             W = (pca.components_ * np.sqrt(along)[:, None]).T
         loadings = np.concatenate([W, np.zeros((d, 1))], axis=1)
@@ -390,11 +390,11 @@ def block_posterior(params: PPCAParams, block: Any) -> tuple:
     """Of the rows of a block: where z is expected, and the log-likelihood."""
     rows = np.subtract(parts(block).rows, params.origin, dtype=np.float64)
     mask = ~np.isnan(rows)
-    whole = mask.all(axis=1)
+    complete = mask.all(axis=1)
     n, k = len(rows), params.loadings.shape[1] - 1
-    place, evidence = np.empty((n, k)), np.empty(n)
-    for index, own in ((whole, None), (~whole, mask[~whole])):
+    mean, evidence = np.empty((n, k)), np.empty(n)
+    for index, observed in ((complete, None), (~complete, mask[~complete])):
         if index.any():
             part = np.nan_to_num(rows[index], nan=0.0)
-            place[index], _, evidence[index] = posterior(params, part, own)
-    return place, evidence
+            mean[index], _, evidence[index] = posterior(params, part, observed)
+    return mean, evidence

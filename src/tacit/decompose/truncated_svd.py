@@ -14,7 +14,6 @@ Eckart and Young (1936), The approximation of one matrix by another of lower ran
 Psychometrika 1. The notes' section on smoothing word counts and latent semantic analysis.
 """
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -35,6 +34,7 @@ from tacit.core.loop import iterate
 from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback
 from tacit.core.randoms import seed_from
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_results, check_table
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
@@ -49,7 +49,7 @@ from tacit.decompose.low_rank import (
 
 __all__ = ["TruncatedSVD"]
 
-NARROW = 512  # columns up to which X'X is summed as a whole
+NARROW = 512  # columns up to which all of X'X is summed
 LARGEST = 1e290  # squared lengths above this, or below its inverse, are out of range
 
 
@@ -60,16 +60,7 @@ class Components(NamedTuple):
     errors: np.ndarray  # (k,) |X'X v - value v|
     moments: Moments  # of the columns of X
     passes: int
-    remainder: float  # see krylov.remainder
-
-
-class Measured(NamedTuple):
-    """Singular values, descending, with right vectors, variances and residuals."""
-
-    values: np.ndarray  # (k,)
-    rows: np.ndarray  # (k, d)
-    variances: np.ndarray  # (k,)
-    residuals: np.ndarray  # (k,)
+    residual: float  # krylov.relative_residual
 
 
 # --- Search ---
@@ -88,14 +79,14 @@ def search(
     center: np.ndarray | None = None,
     name: str = "TruncatedSVD",
 ) -> Components:
-    """Block Lanczos until the remainder is at most ``tol``, or for ``passes`` passes.
+    """Block Lanczos until the residual is at most ``tol``, or for ``passes`` passes.
 
     With a ``center``, X is the rows less the center.
     """
 
     def update(params: krylov.KrylovParams, stats: krylov.KrylovStats) -> krylov.KrylovParams:
         if params.step == 0 and center is None:
-            check_scale(krylov.squared_length(stats.moments), table, name)
+            check_total(krylov.squared_length(stats.moments), table, name)
         return krylov.update(params, stats, engine)
 
     params = krylov.start(
@@ -104,7 +95,7 @@ def search(
     )  # fmt: skip
     params = iterate(
         params, krylov.collect, update, table, engine, max_iter=passes,
-        settled=lambda _, new: krylov.remainder(new) <= tol, callbacks=callbacks,
+        settled=lambda _, new: krylov.relative_residual(new) <= tol, callbacks=callbacks,
         cache=chunk_caches(table), loss_of=krylov.loss, visible=krylov.visible,
         name=name,
     ).params  # fmt: skip
@@ -112,19 +103,19 @@ def search(
     errors = np.full(n_components, krylov.squared_length(params.moments))
     errors[: len(params.errors)] = params.errors / params.scale
     rows = krylov.leading(params, engine)
-    return Components(rows, errors, params.moments, params.step, krylov.remainder(params))
+    residual = krylov.relative_residual(params)
+    return Components(rows, errors, params.moments, params.step, residual)
 
 
 def search_narrow(table: Table, engine: Engine, n_components: int) -> Components:
     """The components of X'X, summed in one pass."""
     moments = engine.reduce(column_moments.collect, MomentsParams(full=True), table)
     columns = Moments(moments.weight, moments.mean, moments.variance_sum)
-    check_scale(krylov.squared_length(columns), table, "TruncatedSVD")
+    check_total(krylov.squared_length(columns), table, "TruncatedSVD")
     with one_blas_thread():
         values, vectors = krylov.eigenpairs(gram_of(moments), n_components)
-    return Components(
-        np.ascontiguousarray(vectors.T), np.zeros(len(values)), columns, passes=1, remainder=0.0
-    )
+    rows = np.ascontiguousarray(vectors.T)
+    return Components(rows, np.zeros(len(values)), columns, passes=1, residual=0.0)
 
 
 def vector_dtype(table: Table) -> Any:
@@ -133,7 +124,7 @@ def vector_dtype(table: Table) -> Any:
     return np.float32 if small else np.float64
 
 
-def check_scale(total: float, table: Table, name: str) -> None:
+def check_total(total: float, table: Table, name: str) -> None:
     """ValueError if the sum of all squares is out of the range of float64."""
     if 1 / LARGEST < total < LARGEST:
         return
@@ -157,7 +148,7 @@ def naming_rows(table: Table, name: str) -> Iterator[None]:
     except DataError:
         for block in table:
             check_block(block, table, name)
-        check_scale(np.inf, table, name)
+        check_total(np.inf, table, name)
         raise
 
 
@@ -171,8 +162,9 @@ def collect_projected(params: Projection, block: Any) -> Moments:
 
 def measure(
     solution: Components, table: Table, engine: Engine, center: np.ndarray | None = None
-) -> Measured:
-    """One pass over the projected rows, and a small SVD that rotates the components.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Singular values, descending, right vectors, variances and residuals: one pass over the
+    projected rows, and a small SVD that rotates the components.
 
     With Y the projected rows and D the lengths of its columns, Y'Y is D E W E' D: the singular
     values of Y are those of sqrt(W) E' D, each to full relative precision, because the columns
@@ -194,9 +186,7 @@ def measure(
         values[np.count_nonzero(lengths) :] = 0.0
         variances = np.einsum("ij,jk,ik->i", turned, moments.covariance, turned)
         rows = with_signs(combine(turned, (solution.rows,), engine))
-    return Measured(
-        values, rows, np.maximum(variances, 0.0), residuals(solution.errors, values, kind)
-    )
+    return values, rows, np.maximum(variances, 0.0), residuals(solution.errors, values, kind)
 
 
 def gram_of(moments: Moments) -> np.ndarray:
@@ -343,7 +333,7 @@ class TruncatedSVD(ProjectionEstimator):
         self.explained_variance_ratio_ = ratios(variances, solution).astype(dtype)
         self.residuals_ = (residuals + np.finfo(dtype).eps * values).astype(dtype)
         self.n_iter_ = solution.passes
-        self.converged_ = bool(solution.remainder <= self._tolerance)
+        self.converged_ = bool(solution.residual <= self._tolerance)
         check_results(self)
         return self
 
@@ -374,22 +364,21 @@ class TruncatedSVD(ProjectionEstimator):
     def _search(self, table: Table, engine: Engine, seed: Any, callbacks: list) -> Components:
         k, d = self.n_components, table.shape[1]
         fixed = self.n_iter != "auto" and self.algorithm != "arpack"
-        width = k + self.n_oversamples if fixed else 16 * -(-k // 64)
+        width = k + self.n_oversamples if fixed else krylov.block_width(k)
         passes = int(self.n_iter) + 2 if fixed else self.max_iter
         tol = -1.0 if fixed else self._tolerance
-        if d <= max(NARROW, krylov.room_for(k, width)):
+        if d <= max(NARROW, krylov.most_vectors(k, width)):
             return search_narrow(table, engine, k)
         solution = search(
             table, engine, n_components=k, width=width, passes=passes, tol=tol, seed=seed,
             callbacks=callbacks,
         )  # fmt: skip
-        if solution.remainder > tol and solution.passes == passes and not fixed:
-            warnings.warn(
+        if solution.residual > tol and solution.passes == passes and not fixed:
+            warn_caller(
                 f"TruncatedSVD(max_iter={passes}) stopped with residuals of "
-                f"{solution.remainder:.2g} of their singular values, above tol={tol:g}. "
+                f"{solution.residual:.2g} of their singular values, above tol={tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return solution
 
@@ -399,9 +388,8 @@ def ratios(variances: np.ndarray, solution: Components) -> np.ndarray:
     total = float(solution.moments.variance.sum())
     if total > 0:
         return variances / total
-    warnings.warn(
+    warn_caller(
         "TruncatedSVD: all rows are equal, so there is no variance to explain. "
         "explained_variance_ratio_ is 0.",
-        stacklevel=5,
     )
     return np.zeros_like(variances)

@@ -55,7 +55,7 @@ class Affine:
     """
 
     matrix: Any  # (m, d)
-    offset: Any = None  # (m,), zeros if not given
+    offset: Any = None  # (m,), zeros by default
 
     def __post_init__(self) -> None:
         matrix = np.atleast_2d(np.asarray(self.matrix, np.float64))
@@ -130,12 +130,12 @@ def whiten_cholesky(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The inverse of the Cholesky factor, and the factor; a column that depends on those
     before it gets a row of zeros."""
     d = len(covariance)
-    own = covariance.diagonal()
+    variances = covariance.diagonal()
     lower, back = np.zeros((d, d)), np.zeros((d, d))
     for j in range(d):
-        rest = own[j] - lower[j, :j] @ lower[j, :j]
-        if rest > FLAT * own[j]:
-            lower[j:, j] = (covariance[j:, j] - lower[j:, :j] @ lower[j, :j]) / np.sqrt(rest)
+        pivot = variances[j] - lower[j, :j] @ lower[j, :j]
+        if pivot > FLAT * variances[j]:
+            lower[j:, j] = (covariance[j:, j] - lower[j:, :j] @ lower[j, :j]) / np.sqrt(pivot)
             back[j, j] = 1.0
             back[j] -= lower[j, :j] @ back[:j]
             back[j] /= lower[j, j]

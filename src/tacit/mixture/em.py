@@ -1,4 +1,4 @@
-"""Expectation-maximization: what all mixture models share.
+"""Expectation-maximization, and the base class of all mixture models.
 
     collect   E-step: the responsibility of each component for each row, and the sufficient
               statistics of the rows weighted by it
@@ -26,7 +26,7 @@ from tacit.core.checkpoint import begin, finish
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.loop import Fit, iterate
-from tacit.data.checked import check_results
+from tacit.data.checked import check_enough, check_results
 from tacit.data.table import Table
 
 __all__ = ["Mixture", "posterior", "run_em"]
@@ -50,14 +50,14 @@ def posterior(log_joint: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.nda
     log_joint -= top
     np.exp(log_joint, out=log_joint)
     total = log_joint.sum(axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):
+        evidence = (top + np.log(total)).squeeze(axis)
     impossible = total == 0
     if impossible.any():
         np.copyto(log_joint, 1.0, where=impossible)
-        log_joint /= np.where(impossible, log_joint.shape[axis], total)
-        with np.errstate(divide="ignore"):
-            return (top + np.log(total)).squeeze(axis), log_joint
+        total[impossible] = log_joint.shape[axis]
     log_joint /= total
-    return (top + np.log(total)).squeeze(axis), log_joint
+    return evidence, log_joint
 
 
 def run_em(
@@ -103,7 +103,7 @@ class Mixture(DensityMixin, Estimator):
         """Settle what depends on the data, before the first start."""
 
     def _rank(self, fit: Fit) -> tuple:
-        """Of several runs the one of the lowest rank is kept."""
+        """Of several runs the one of the lowest rank wins."""
         return (fit.losses[-1],)
 
     # --- Fitting ---
@@ -112,7 +112,27 @@ class Mixture(DensityMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture. X is an array, a sparse matrix, a Table or a Dask array."""
         self._validate_params()
-        self._fit_table(self._table(X, sample_weight, reset=True))
+        name, table = type(self).__name__, self._table(X, sample_weight, reset=True)
+        check_enough(self, len(table), "n_components")
+        engine, rng = engine_for(self), check_random_state(self.random_state)
+        self._prepare(table, engine)
+        best: Fit | None = None
+        with self._fit_callbacks() as callbacks:
+            for run in range(self.n_init):
+                start = self._start(table, engine, rng)
+                begin(callbacks, f"{name} {self.get_params()} {table.shape} {run}", run)
+                fit = run_em(
+                    start, *self._em(), table, engine, tol=self.tol, max_iter=self.max_iter,
+                    callbacks=callbacks, name=name,
+                )  # fmt: skip
+                if best is None or self._rank(fit) < self._rank(best):
+                    best = fit
+        assert best is not None  # there is at least one run
+        self._store(best.params)
+        self.lower_bounds_ = [-float(loss) for loss in best.losses]
+        self.lower_bound_ = self.lower_bounds_[-1]
+        self.n_iter_ = len(best.losses) - 1
+        self.converged_ = best.converged
         finish(self.callbacks)
         check_results(self)
         return self
@@ -121,40 +141,10 @@ class Mixture(DensityMixin, Estimator):
         """Fit the mixture, and give the most probable component of every row."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def _fit_table(self, table: Table) -> None:
-        name = type(self).__name__
-        if len(table) < self.n_components:
-            raise ValueError(
-                f"{name}(n_components={self.n_components}) needs at least as many rows, but "
-                f"the data has n_samples={len(table)}. Lower n_components."
-            )
-        engine, rng = engine_for(self), check_random_state(self.random_state)
-        self._prepare(table, engine)
-        best: Fit | None = None
-        with self._fit_callbacks() as callbacks:
-            for run in range(self.n_init):
-                start = self._start(table, engine, rng)
-                begin(callbacks, f"{name} {self.get_params()} {table.shape} {run}", run)
-                fit = self._run(start, table, engine, callbacks)
-                if best is None or self._rank(fit) < self._rank(best):
-                    best = fit
-        assert best is not None
-        self._store(best.params)
-        self.lower_bounds_ = [-float(loss) for loss in best.losses]
-        self.lower_bound_ = self.lower_bounds_[-1]
-        self.n_iter_ = len(best.losses) - 1
-        self.converged_ = best.converged
-
-    def _run(self, start: Any, table: Table, engine: Engine, callbacks: list) -> Fit:
-        return run_em(
-            start, *self._em(), table, engine, tol=self.tol, max_iter=self.max_iter,
-            callbacks=callbacks, name=type(self).__name__,
-        )  # fmt: skip
-
     # --- Posteriors and likelihoods ---
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_components) the posterior of the components, given each row."""
+        """(n_rows, n_components) the posterior of the components for each row."""
         return np.concatenate([r for _, r in self._map_blocks(block_posterior, X)])
 
     def predict(self, X: Any) -> np.ndarray:

@@ -19,7 +19,7 @@ A missing value (NaN) is integrated out: a row's density is that of its observed
 the M-step uses the expectation of the missing ones under each component. As the variance goes
 to zero, the responsibilities become 0 and 1, and EM becomes k-means.
 
-One file: five covariance types, complete and incomplete rows, and the estimator share one form
+One file: five covariance types, complete and incomplete rows, and the estimator have one form
 of params and stats.
 
 McLachlan and Peel (2000), Finite Mixture Models. Ghahramani and Jordan (1994), Supervised
@@ -42,6 +42,7 @@ from tacit.cluster import KMeans
 from tacit.core.engines import Engine, check_stop
 from tacit.core.loop import Fit
 from tacit.core.stats import Stats
+from tacit.core.warn import warn_caller
 from tacit.core.wording import count
 from tacit.data.checked import check_table
 from tacit.data.observed import observed_columns
@@ -88,20 +89,15 @@ class GaussianStats(Stats):
 def collect(params: GaussianParams, block: Any) -> GaussianStats:
     """The E-step: responsibilities, and sums under them."""
     rows, weights = floats(block)
-    k, d = params.means.shape
-    totals = GaussianStats(
-        0.0, 0.0, np.zeros(k), np.zeros((k, d)), np.zeros(params.covariances.shape)
-    )
     observed = ~np.isnan(rows)
-    whole = observed.all(axis=1)
-    if not whole.all():
-        totals = collect_missing(params, rows[~whole], observed[~whole], weights[~whole])
-        rows, weights = rows[whole], weights[whole]
-    if len(rows):
-        about_means = is_far(params)
-        function = collect_about_means if about_means else collect_features
-        totals = totals + function(params, rows, weights)
-    return totals
+    complete = observed.all(axis=1)
+    function = collect_about_means if is_far(params) else collect_features
+    if complete.all():
+        return function(params, rows, weights)
+    total = collect_missing(params, rows[~complete], observed[~complete], weights[~complete])
+    if complete.any():
+        total = total + function(params, rows[complete], weights[complete])
+    return total
 
 
 def update(params: GaussianParams, stats: GaussianStats) -> GaussianParams:
@@ -131,11 +127,11 @@ def log_joint(params: GaussianParams, block: Any) -> np.ndarray:
     """(n, k) log of weight times density, for rows with or without missing values."""
     rows, _ = floats(block)
     observed = ~np.isnan(rows)
-    whole = observed.all(axis=1)
-    if whole.all():
+    complete = observed.all(axis=1)
+    if complete.all():
         return log_joint_about_means(params, rows)
     result = np.empty((len(rows), len(params.weights)))
-    result[whole] = log_joint_about_means(params, rows[whole])
+    result[complete] = log_joint_about_means(params, rows[complete])
     for pattern, index in patterns(observed):
         if not pattern.all():
             seen = rows[index][:, pattern]
@@ -206,6 +202,7 @@ def collect_missing(
     covariances = as_matrices(params.covariances)
     for pattern, index in patterns(observed):
         check_stop()
+        seen, unseen = np.flatnonzero(pattern), np.flatnonzero(~pattern)
         part, weight = rows[index][:, pattern], weights[index]
         evidence, r = respond(params, log_joint_about_means(marginal(params, pattern), part))
         loss -= evidence @ weight
@@ -213,10 +210,7 @@ def collect_missing(
         counts += r.sum(axis=0)
         for j in range(k):
             cov = covariances[j]
-            seen, unseen = np.flatnonzero(pattern), np.flatnonzero(~pattern)
-            gain = np.linalg.solve(
-                cov[np.ix_(seen, seen)], cov[np.ix_(seen, unseen)]
-            )  # (seen, unseen)
+            gain = np.linalg.solve(cov[np.ix_(seen, seen)], cov[np.ix_(seen, unseen)])
             centered = np.empty((len(part), d))
             centered[:, seen] = part - params.means[j, seen]
             centered[:, unseen] = centered[:, seen] @ gain
@@ -224,8 +218,8 @@ def collect_missing(
             weighted = centered * r[:, j : j + 1]
             sums[j] += weighted.sum(axis=0)
             products[j] += weighted.T @ centered
-            rest = cov[np.ix_(unseen, unseen)] - cov[np.ix_(unseen, seen)] @ gain
-            products[j][np.ix_(unseen, unseen)] += r[:, j].sum() * rest
+            conditional = cov[np.ix_(unseen, unseen)] - cov[np.ix_(unseen, seen)] @ gain
+            products[j][np.ix_(unseen, unseen)] += r[:, j].sum() * conditional
     if params.covariances.ndim == 2:
         products = np.einsum("kdd->kd", products)
     return GaussianStats(float(weights.sum()), float(loss), counts, sums, products)
@@ -405,7 +399,7 @@ class GaussianMixture(Mixture):
     ----------
     n_components : int, how many components
     covariance_type : {"full", "tied", "diag", "spherical", "fixed"}
-        Each component has its own matrix, all have one, each has its own diagonal, each has one
+        Each component has a matrix, all have one, each has a diagonal, each has one
         variance, or the variance is known: ``variance`` in every direction.
     variance : float, the known variance of covariance_type="fixed"
     tol : float, stop when a pass raises the mean log-likelihood by less than this
@@ -414,13 +408,13 @@ class GaussianMixture(Mixture):
         (scikit-learn adds an absolute number to all variances instead.)
     max_iter : int, most EM iterations of one run
     n_init : int
-        Runs to make, each from its own start; the most likely one without a collapsed
-        component is kept.
+        Runs to make, each from another start; the most likely one without a collapsed
+        component wins.
     init_params : {"kmeans", "k-means++", "random_from_data", "random"}
         Where the first means come from: a fit of KMeans, its seeding alone, or random rows,
         which both of the last two names mean.
     weights_init, means_init, covariances_init, precisions_init : arrays or None
-        A start of your own; covariances have the shape of ``covariances_``, and so do
+        Another start; covariances have the shape of ``covariances_``, and so do
         precisions, their inverses.
     warm_start : bool, whether ``fit`` starts from the components of the fit before
     verbose, verbose_interval : int
@@ -545,8 +539,8 @@ class GaussianMixture(Mixture):
         columns = observed_columns(table, engine, "GaussianMixture")
         self._origin, self._variance = columns.mean, columns.variance
         self.n_missing_ = columns.missing
-        spread = float(columns.variance.mean())
-        self._floor = max(self.reg_covar * spread, 1e-30 * spread, 1e-280)
+        variance = float(columns.variance.mean())
+        self._floor = max(self.reg_covar * variance, 1e-30 * variance, 1e-280)
 
     def _start(self, table: Table, engine: Engine, rng: Any) -> GaussianParams:
         k, d = self.n_components, table.shape[1]
@@ -558,15 +552,15 @@ class GaussianMixture(Mixture):
         )  # fmt: skip
         # With equal spherical covariances the most probable component is the nearest mean.
         fixed = self.covariance_type == "fixed"
-        spread = float(self.variance) if fixed else max(self._variance.mean(), self._floor)
-        diagonals = np.full((k, d), spread)
+        variance = float(self.variance) if fixed else max(self._variance.mean(), self._floor)
+        diagonals = np.full((k, d), variance)
         flat = self.covariance_type in ("diag", "spherical", "fixed")
         start = GaussianParams(
             np.full(k, 1 / k), means, diagonals if flat else as_matrices(diagonals),
             self._origin, self.covariance_type, self._floor, hard=True,
         )  # fmt: skip
-        first_spread = self._covariances_init(k, d)
-        if self.weights_init is None or (first_spread is None and not fixed):
+        covariances = self._covariances_init(k, d)
+        if self.weights_init is None or (covariances is None and not fixed):
             start = update(start, engine.reduce(collect, start, table))
         start = start._replace(hard=False)
         if self.means_init is not None:
@@ -578,13 +572,13 @@ class GaussianMixture(Mixture):
                     "GaussianMixture: weights_init must be at least 0 and add up to 1."
                 )
             start = start._replace(weights=weights)
-        if first_spread is not None and not fixed:
-            inner = widened(first_spread, self.covariance_type, k, d)
+        if covariances is not None and not fixed:
+            inner = widened(covariances, self.covariance_type, k, d)
             start = start._replace(covariances=apply_floor(inner, self._floor)[0])
         return start
 
     def _covariances_init(self, k: int, d: int) -> np.ndarray | None:
-        """The covariances to start from, given as such or as precisions."""
+        """The covariances to start from, from ``covariances_init`` or ``precisions_init``."""
         shape = file_shape(self.covariance_type, k, d)
         if self.covariances_init is not None:
             return shaped(self.covariances_init, shape, "covariances_init")
@@ -627,12 +621,11 @@ class GaussianMixture(Mixture):
         del self._origin, self._variance, self._floor
         if params.floored:
             floored = count(params.floored, "variance is", "variances are")
-            warnings.warn(
+            warn_caller(
                 f"GaussianMixture: {floored} at the floor, reg_covar={self.reg_covar:g} times "
                 "that of the data: a component has collapsed onto few rows or onto equal ones. "
                 "Lower n_components.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _params(self) -> GaussianParams:

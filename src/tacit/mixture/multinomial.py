@@ -33,8 +33,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster import SphericalKMeans
 from tacit.core.engines import Engine, Serial
+from tacit.core.estimator import check_weights
 from tacit.core.stats import Stats
 from tacit.data.checked import NUMBERS, check_count_table, check_table, is_table
+from tacit.data.shuffled_rows import weights_of
 from tacit.data.table import Table, parts
 from tacit.mixture.em import Mixture, posterior
 
@@ -49,7 +51,7 @@ CERTAIN = 1e-12  # no Bernoulli probability is closer to 0 or 1
 
 
 class CountParams(NamedTuple):
-    """Logarithms of the probabilities of components, and of words given a component."""
+    """Logarithms of the probabilities of components, and of words in a component."""
 
     log_weights: np.ndarray  # (k,)
     log_probs: np.ndarray  # (v, k)
@@ -157,30 +159,61 @@ def keywords(
     others = (probs.sum(axis=1, keepdims=True) - probs) / max(1, k - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.nan_to_num(probs * np.log(probs / (others if k > 1 else 1 / len(probs))))
-    result = []
-    for j in range(k):
-        best = np.argsort(-gain[:, j], kind="stable")[:top]
-        result.append(
-            [(int(w) if names is None else str(names[w]), float(gain[w, j])) for w in best]
-        )
-    return result
+    best = np.argsort(-gain, axis=0, kind="stable")[:top]
+    return [
+        [(int(w) if names is None else str(names[w]), float(gain[w, j])) for w in best[:, j]]
+        for j in range(k)
+    ]
 
 
-def uniform(k: int, v: int, edges: np.ndarray, *, bernoulli: bool = False) -> CountParams:
+def uniform(k: int, edges: np.ndarray, *, bernoulli: bool = False) -> CountParams:
     """All components alike: where the first pass begins."""
+    log_weights = np.full(k, -np.log(k))
+    if bernoulli:
+        half = np.full((int(edges[-1]), k), np.log(0.5))
+        return CountParams(log_weights, half, half, edges)
     sizes = np.repeat(np.diff(edges), np.diff(edges))
     log_probs = np.repeat(-np.log(sizes)[:, None], k, axis=1)
-    if bernoulli:
-        log_probs = np.full((v, k), np.log(0.5))
-    absent = log_probs.copy() if bernoulli else np.zeros((0, k))
-    return CountParams(np.full(k, -np.log(k)), log_probs, absent, edges)
+    return CountParams(log_weights, log_probs, np.zeros((0, k)), edges)
 
 
 # --- The estimators ---
 
 
-class CountMixture(Mixture):
-    """What the three mixtures share."""
+class CountComponents:
+    """Components that ``log_weights_`` and ``log_probs_`` describe; a mixin for estimators."""
+
+    log_weights_: np.ndarray
+    log_probs_: np.ndarray
+    n_features_in_: int
+    _bernoulli: ClassVar[bool] = False
+
+    def keywords(
+        self, names: Sequence[str] | np.ndarray | None = None, *, top: int = 10
+    ) -> list:
+        """The words (or columns) that set each component apart, strongest first."""
+        check_is_fitted(self)
+        return keywords(self.log_probs_, names, top)
+
+    def _edges(self) -> np.ndarray:
+        return np.array([0, self.n_features_in_])
+
+    def _params(self) -> CountParams:
+        absent = np.zeros((0, len(self.log_weights_)))
+        if self._bernoulli:
+            with np.errstate(divide="ignore"):
+                absent = np.log1p(-np.exp(self.log_probs_))
+        return CountParams(self.log_weights_, self.log_probs_, absent, self._edges())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class CountMixture(CountComponents, Mixture):
+    """Base class of the three mixtures."""
 
     _parameter_constraints: ClassVar[dict] = {
         **Mixture._parameter_constraints,
@@ -193,7 +226,6 @@ class CountMixture(Mixture):
     }
     _file_nonfinite = ("log_weights_", "log_probs_")
     _log_joint = staticmethod(log_joint)
-    _bernoulli: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -218,24 +250,14 @@ class CountMixture(Mixture):
         check_is_fitted(self)
         return np.exp(self.log_weights_)
 
-    def keywords(
-        self, names: Sequence[str] | np.ndarray | None = None, *, top: int = 10
-    ) -> list:
-        """The words (or columns) that set each component apart, strongest first."""
-        check_is_fitted(self)
-        return keywords(self.log_probs_, names, top)
-
     # --- Parts ---
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> Table:
         return check_count_table(self, X, sample_weight, reset=reset)
 
-    def _edges(self) -> np.ndarray:
-        return np.array([0, self.n_features_in_])
-
     def _start(self, table: Table, engine: Engine, rng: Any) -> CountParams:
         k, edges = self.n_components, self._edges()
-        params = uniform(k, int(edges[-1]), edges, bernoulli=self._bernoulli)
+        params = uniform(k, edges, bernoulli=self._bernoulli)
         mask = np.zeros((len(table), k), bool)
         mask[np.arange(len(table)), self._first_labels(table, rng)] = True
         stats = engine.reduce(collect, params, table.with_labels(mask))
@@ -247,29 +269,27 @@ class CountMixture(Mixture):
         seed = int(rng.randint(2**31))
         if self.init_params == "random" or k == 1:
             return np.random.default_rng(seed).integers(k, size=n)
-        held = [block.weights for block in table if hasattr(block, "weights")]
-        weights = np.ones(n)
-        if held and held[0] is not None:
-            weights = np.concatenate([each.load() for each in held])
         chosen = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
+        weights = weights_of(table, chosen)
+        weights = np.ones(len(chosen)) if weights is None else weights
         sample = sp.csr_array(table.take(chosen), dtype=np.float64)
-        spread = np.repeat(weights[chosen], np.diff(sample.indptr))
+        spread = np.repeat(weights, np.diff(sample.indptr))
         present = np.bincount(sample.indices, spread, minlength=sample.shape[1])
-        idf = np.log1p(weights[chosen].sum() / np.maximum(present, 1e-9))
+        idf = np.log1p(weights.sum() / np.maximum(present, 1e-9))
         rows = weighted_rows(sample, idf)
-        filled = np.flatnonzero((np.diff(rows.indptr) > 0) & (weights[chosen] > 0))
+        filled = np.flatnonzero((np.diff(rows.indptr) > 0) & (weights > 0))
         labels = np.zeros(n, np.int64)
         if len(filled) < k:
             return labels
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = SphericalKMeans(k, n_init=1, random_state=seed, engine=Serial())
-            model.fit(rows[filled], sample_weight=weights[chosen][filled])
+            model.fit(rows[filled], sample_weight=weights[filled])
         for block in table:
-            own = weighted_rows(sp.csr_array(parts(block.load()).rows, dtype=np.float64), idf)
-            filled = np.flatnonzero(np.diff(own.indptr) > 0)
+            rows = weighted_rows(sp.csr_array(parts(block.load()).rows, dtype=np.float64), idf)
+            filled = np.flatnonzero(np.diff(rows.indptr) > 0)
             if len(filled):
-                labels[block.start + filled] = model.predict(own[filled])
+                labels[block.start + filled] = model.predict(rows[filled])
         return labels
 
     def _em(self) -> tuple:
@@ -277,13 +297,6 @@ class CountMixture(Mixture):
 
     def _store(self, params: CountParams) -> None:
         self.log_weights_, self.log_probs_ = params.log_weights, params.log_probs
-
-    def _params(self) -> CountParams:
-        absent = np.zeros((0, len(self.log_weights_)))
-        if self._bernoulli:
-            with np.errstate(divide="ignore"):
-                absent = np.log1p(-np.exp(self.log_probs_))
-        return CountParams(self.log_weights_, self.log_probs_, absent, self._edges())
 
     def _n_parameters(self) -> int:
         v, k = self.log_probs_.shape
@@ -298,12 +311,6 @@ class CountMixture(Mixture):
             if np.isnan(values).any() or (values > 1e-9).any():
                 raise ValueError(f"{name} must be logarithms of probabilities.")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
-
 
 class MultinomialMixture(CountMixture):
     """Cluster documents by their word counts: a mixture of multinomials, fitted by EM.
@@ -317,7 +324,7 @@ class MultinomialMixture(CountMixture):
     tol : float
         Stop when a pass raises the mean log-posterior of a document by less than this.
     max_iter : int, most EM iterations of one run
-    n_init : int, runs to make, each from its own start; the most likely one is kept
+    n_init : int, runs to make, each from another start; the most likely one wins
     init_params : {"kmeans", "random"}
         Start from spherical k-means on weighted counts (of at most 20,000 rows), or from random
         labels.
@@ -424,7 +431,9 @@ class CategoricalMixture(CountMixture):
         hot = sp.csr_array(
             (np.ones(len(indices)), indices, indptr), shape=(len(codes), self._edges()[-1])
         )
-        return weighted(Table.from_array(hot), sample_weight)
+        weights = check_weights(sample_weight, codes)
+        table = Table.from_array(hot)
+        return table if weights is None else table.with_weights(weights)
 
     def _edges(self) -> np.ndarray:
         return np.concatenate([[0], np.cumsum(self.n_categories_)]).astype(np.int64)
@@ -442,10 +451,3 @@ def weighted_rows(rows: sp.csr_array, idf: np.ndarray) -> sp.csr_array:
     rows.eliminate_zeros()
     rows.data = np.sqrt(rows.data) * idf[rows.indices]
     return rows
-
-
-def weighted(table: Table, sample_weight: Any) -> Table:
-    from tacit.core.estimator import check_weights
-
-    weights = check_weights(sample_weight, np.empty((len(table), 1)))
-    return table if weights is None else table.with_weights(weights)

@@ -12,7 +12,6 @@ The notes' section on the multivariate normal. Mardia, Kent and Bibby (1979), Mu
 Analysis, chapter 3. Rao (1973), Linear Statistical Inference, 8a: singular normals.
 """
 
-import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,8 +23,9 @@ from tacit.core import moments
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_table
-from tacit.data.table import Table, parts
+from tacit.data.table import parts
 
 __all__ = ["MultivariateNormal", "Subspace", "split_covariance"]
 
@@ -49,11 +49,11 @@ def split_covariance(mean: np.ndarray, covariance: np.ndarray) -> Subspace:
     values, vectors = np.linalg.eigh(covariance)
     largest = max(float(values[-1]), 0.0)
     varies = values > FLAT * largest if largest > 0 else np.zeros(len(values), bool)
-    kept = values[varies]
-    constant = -0.5 * (varies.sum() * LOG_2PI + np.log(kept).sum())
+    variances = values[varies]
+    constant = -0.5 * (varies.sum() * LOG_2PI + np.log(variances).sum())
     scale = np.sqrt(largest) + np.abs(mean).max(initial=0.0)
     return Subspace(
-        mean, vectors[:, varies] / np.sqrt(kept), vectors[:, ~varies].T, float(constant),
+        mean, vectors[:, varies] / np.sqrt(variances), vectors[:, ~varies].T, float(constant),
         OUTSIDE * scale + np.finfo(float).tiny,
     )  # fmt: skip
 
@@ -147,17 +147,16 @@ class MultivariateNormal(DensityMixin, Estimator):
             )
         self._set(stats.mean, stats.scatter / (stats.weight - self.ddof))
         if self.rank_ < self.n_features_in_:
-            warnings.warn(
+            warn_caller(
                 f"MultivariateNormal: the rows vary in {self.rank_} of {self.n_features_in_} "
                 "directions. The others are projected off; see flat_directions_.",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log density of every row; in a flat direction, -inf off the subspace."""
-        table = self._rows(X)
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False, sparse=False, finite=True)
         space = split_covariance(self.mean_, self.covariance_)
         return np.concatenate(list(engine_for(self).map(log_density, space, table)))
 
@@ -215,10 +214,10 @@ class MultivariateNormal(DensityMixin, Estimator):
             cov[np.ix_(known, known)], rcond=FLAT, hermitian=True
         )
         mean = self.mean_[other] + gain @ (values - self.mean_[known])
-        rest = cov[np.ix_(other, other)] - gain @ cov[np.ix_(known, other)]
-        values_, vectors = np.linalg.eigh((rest + rest.T) / 2)
-        rest = (vectors * np.maximum(values_, 0.0)) @ vectors.T
-        return type(self).from_parameters(mean, rest)
+        residual = cov[np.ix_(other, other)] - gain @ cov[np.ix_(known, other)]
+        values_, vectors = np.linalg.eigh((residual + residual.T) / 2)
+        residual = (vectors * np.maximum(values_, 0.0)) @ vectors.T
+        return type(self).from_parameters(mean, residual)
 
     # --- Parts ---
 
@@ -226,10 +225,6 @@ class MultivariateNormal(DensityMixin, Estimator):
         self.mean_, self.covariance_ = mean, covariance
         self.flat_directions_ = split_covariance(mean, covariance).flat
         self.rank_ = len(mean) - len(self.flat_directions_)
-
-    def _rows(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return check_table(self, X, reset=False, sparse=False, finite=True)
 
     def _columns(self, columns: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -21,8 +21,7 @@ documents using EM. Machine Learning 39; section 5.3 for several components. The
 on semi-supervised learning and on multi-component modeling.
 """
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -40,14 +39,14 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, check_weights, engine_for, with_callbacks
 from tacit.core.loop import Fit
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_count_table, check_results
 from tacit.data.table import Table
 from tacit.mixture.em import posterior, run_em
 from tacit.mixture.multinomial import (
-    CountParams,
+    CountComponents,
     MultinomialMixture,
     collect,
-    keywords,
     log_joint,
     log_prior,
     uniform,
@@ -100,7 +99,7 @@ def is_unknown(value: Any) -> bool:
     return value == -1 or value != value
 
 
-class LabeledMixture(ClassifierMixin, Estimator):
+class LabeledMixture(CountComponents, ClassifierMixin, Estimator):
     """Base class: components of word counts that belong to classes."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -125,7 +124,7 @@ class LabeledMixture(ClassifierMixin, Estimator):
     # --- Predicting ---
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) the posterior of the classes, given each row."""
+        """(n_rows, n_classes) the posterior of the classes for each row."""
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -140,13 +139,6 @@ class LabeledMixture(ClassifierMixin, Estimator):
         best = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def keywords(
-        self, names: Sequence[str] | np.ndarray | None = None, *, top: int = 10
-    ) -> list:
-        """The words (or columns) that set each component apart, strongest first."""
-        check_is_fitted(self)
-        return keywords(self.log_probs_, names, top)
-
     # --- Fitting ---
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, np.ndarray, np.ndarray]:
@@ -159,20 +151,20 @@ class LabeledMixture(ClassifierMixin, Estimator):
 
     def _em(
         self, table: Table, codes: np.ndarray, allowed: np.ndarray, first: np.ndarray,
-        given: np.ndarray, unlabeled_weight: float, callbacks: list,
+        sample_weight: np.ndarray, unlabeled_weight: float, callbacks: list,
     ) -> Fit:  # fmt: skip
-        """EM over rows of weights ``given``, whose components are restricted by ``allowed``.
+        """EM over weighted rows, whose components are restricted by ``allowed``.
 
         ``first`` restricts the first pass, over labeled rows alone, to one component a row.
         """
         engine, unlabeled = engine_for(self), codes < 0
-        weights = np.where(unlabeled, unlabeled_weight * given, given)
+        weights = np.where(unlabeled, unlabeled_weight * sample_weight, sample_weight)
         if not weights[~unlabeled].any():
             raise ValueError(
                 f"{type(self).__name__}: the labeled rows have no weight. Give some above 0."
             )
         k = allowed.shape[1]
-        params = uniform(k, table.shape[1], np.array([0, table.shape[1]]))
+        params = uniform(k, np.array([0, table.shape[1]]))
         labeled = np.where(unlabeled, 0.0, weights)
         counted = table.with_labels(first).with_weights(labeled)
         start = update(params, engine.reduce(collect, params, counted), alpha=self.alpha)
@@ -195,17 +187,11 @@ class LabeledMixture(ClassifierMixin, Estimator):
         self.n_iter_, self.converged_ = max(1, len(fit.losses) - 1), fit.converged
         check_results(self)
         if not fit.converged:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}: EM did not converge in max_iter={self.max_iter} "
                 "iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
-
-    def _params(self) -> CountParams:
-        k = len(self.log_weights_)
-        edges = np.array([0, self.n_features_in_])
-        return CountParams(self.log_weights_, self.log_probs_, np.zeros((0, k)), edges)
 
     def _after_load(self) -> None:
         codes = self.component_classes_
@@ -214,8 +200,6 @@ class LabeledMixture(ClassifierMixin, Estimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # on data that are not counts
         return tags
 
@@ -290,18 +274,18 @@ class SemiSupervisedNB(LabeledMixture):
         None means any.
         """
         self._validate_params()
-        table, codes, given = self._read(X, y, sample_weight)
+        table, codes, weights = self._read(X, y, sample_weight)
         allowed = mask_of(codes, self.classes_, partial_labels, type(self).__name__)
-        self.unlabeled_weight_ = self._choose(table, codes, allowed, given)
+        self.unlabeled_weight_ = self._choose(table, codes, allowed, weights)
         with self._fit_callbacks() as callbacks:
             fit = self._em(
-                table, codes, allowed, allowed, given, self.unlabeled_weight_, callbacks
+                table, codes, allowed, allowed, weights, self.unlabeled_weight_, callbacks
             )
         self._store(fit, np.arange(len(self.classes_)))
         return self
 
     def _choose(
-        self, table: Table, codes: np.ndarray, allowed: np.ndarray, given: np.ndarray
+        self, table: Table, codes: np.ndarray, allowed: np.ndarray, weights: np.ndarray
     ) -> float:
         """The weight of unlabeled documents, by cross-validation on the labeled ones."""
         if self.unlabeled_weight != "auto":
@@ -316,16 +300,16 @@ class SemiSupervisedNB(LabeledMixture):
         )  # fmt: skip
         right, likelihood = np.zeros(len(WEIGHTS)), np.zeros(len(WEIGHTS))
         quick = clone(self).set_params(max_iter=min(self.max_iter, FOLD_ITERATIONS))
-        for _, held in folds.split(labeled[:, None], codes[labeled]):
-            rows = labeled[held]
+        for _, test in folds.split(labeled[:, None], codes[labeled]):
+            rows = labeled[test]
             hidden = codes.copy()
             hidden[rows] = -1
             open_mask = allowed.copy()
             open_mask[rows] = True
-            test = table.take(rows)
+            test_rows = table.take(rows)
             for i, weight in enumerate(WEIGHTS):
-                fit = quick._em(table, hidden, open_mask, open_mask, given, weight, [])
-                joint = log_joint(fit.params, test)
+                fit = quick._em(table, hidden, open_mask, open_mask, weights, weight, [])
+                joint = log_joint(fit.params, test_rows)
                 evidence, _ = posterior(joint.copy())
                 truth = codes[rows]
                 right[i] += (joint.argmax(axis=1) == truth).sum()
@@ -348,7 +332,7 @@ class MultiComponentNB(LabeledMixture):
     alpha : float, added to every expected count of a word, and of a component
     unlabeled_weight : float from 0 to 1
         What an unlabeled document (label -1 or None) counts, relative to a labeled one.
-    n_init : int, runs to make, each from its own start; the most likely one is kept
+    n_init : int, runs to make, each from another start; the most likely one wins
     random_state : int, RandomState or None
         Seed of the starts, and of the held-out documents.
     tol, max_iter, engine, callbacks : as for ``SemiSupervisedNB``
@@ -404,7 +388,7 @@ class MultiComponentNB(LabeledMixture):
         name = type(self).__name__
         if self.unlabeled_weight == "auto":
             raise ValueError(f"{name}(unlabeled_weight='auto'): give a number from 0 to 1.")
-        table, codes, given = self._read(X, y, sample_weight)
+        table, codes, weights = self._read(X, y, sample_weight)
         rng = check_random_state(self.random_state)
         sizes = self._sizes(table, codes, rng)
         component_classes = np.repeat(np.arange(len(self.classes_)), sizes)
@@ -412,8 +396,8 @@ class MultiComponentNB(LabeledMixture):
         fits, weight = [], float(self.unlabeled_weight)
         with self._fit_callbacks() as callbacks:
             for _ in range(self.n_init):
-                first = self._first(table, codes, sizes, given, rng)
-                fits.append(self._em(table, codes, allowed, first, given, weight, callbacks))
+                first = self._first(table, codes, sizes, weights, rng)
+                fits.append(self._em(table, codes, allowed, first, weights, weight, callbacks))
         self._store(min(fits, key=lambda fit: fit.losses[-1]), component_classes)
         return self
 
@@ -425,9 +409,9 @@ class MultiComponentNB(LabeledMixture):
         if isinstance(self.n_components, Mapping):
             place = {value: i for i, value in enumerate(self.classes_.tolist())}
             unknown = [value for value in self.n_components if value not in place]
-            given = self.n_components.values()
-            whole = all(isinstance(size, Integral) and int(size) >= 1 for size in given)
-            if unknown or not whole:
+            numbers = self.n_components.values()
+            valid = all(isinstance(size, Integral) and int(size) >= 1 for size in numbers)
+            if unknown or not valid:
                 raise ValueError(
                     "MultiComponentNB(n_components=...) needs whole numbers of at least 1 for "
                     f"classes that occur, such as {list(place)[:5]}."
@@ -442,20 +426,20 @@ class MultiComponentNB(LabeledMixture):
     def _choose(self, table: Table, member: np.ndarray, rng: Any) -> int:
         """The number of components of one class, by the likelihood of held-out documents."""
         rows = rng.permutation(np.flatnonzero(member))
-        held, used = np.sort(rows[: len(rows) // 4]), np.sort(rows[len(rows) // 4 :])
+        test, train = np.sort(rows[: len(rows) // 4]), np.sort(rows[len(rows) // 4 :])
         seed = int(rng.randint(2**31))
         scores = {}
         for size in CHOICES:
-            if len(held) < 5 or len(used) < 4 * size:
+            if len(test) < 5 or len(train) < 4 * size:
                 break
             model = MultinomialMixture(
                 size, alpha=self.alpha, max_iter=20, random_state=seed, engine=self.engine
             )
-            scores[size] = model.fit(table.take(used)).score(table.take(held))
+            scores[size] = model.fit(table.take(train)).score(table.take(test))
         return max(scores, key=lambda size: (scores[size], -size)) if scores else 1
 
     def _first(
-        self, table: Table, codes: np.ndarray, sizes: np.ndarray, given: np.ndarray, rng: Any
+        self, table: Table, codes: np.ndarray, sizes: np.ndarray, weights: np.ndarray, rng: Any
     ) -> np.ndarray:
         """One component for every labeled row: its class, divided by spherical k-means."""
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -467,7 +451,7 @@ class MultiComponentNB(LabeledMixture):
             if size > 1:
                 start = MultinomialMixture(int(size), random_state=rng, engine=self.engine)
                 content = Table.from_array(sp.csr_array(table.take(rows)))
-                content = content.with_weights(given[rows])
+                content = content.with_weights(weights[rows])
                 labels = start._first_labels(content, rng)
             first[rows, starts[c] + labels] = True
         return first

@@ -72,7 +72,7 @@ class Sense:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON values."""
-        return {**vars(self), "examples": [vars(each) for each in self.examples]}
+        return {**vars(self), "examples": [vars(example) for example in self.examples]}
 
 
 class WordSenses(Estimator):
@@ -93,7 +93,7 @@ class WordSenses(Estimator):
         How many independent words a context counts for. Less makes posteriors less certain and
         lets clusters differ more in size.
     alpha : float, added to every expected count
-    n_init : int, runs of EM, each from its own start; the most likely one is kept
+    n_init : int, runs of EM, each from another start; the most likely one wins
     max_iter : int, most EM iterations of one run
     random_state : int, RandomState or None; seed of the starts
     engine, callbacks : as for ``KMeans``
@@ -180,7 +180,7 @@ class WordSenses(Estimator):
                 f"WordSenses(n_senses={self.n_senses}) needs at least as many occurrences, but "
                 f"{self.word!r} occurs {len(occurrences)} times. Lower n_senses, or see forms."
             )
-        bags = [set(self._features(each)) for each in occurrences]
+        bags = [set(self._features(occurrence)) for occurrence in occurrences]
         counts = Counter(feature for bag in bags for feature in bag)
         least = self.min_count or max(2, -(-len(occurrences) // RARE))
         self.vocabulary_ = sorted(f for f, count in counts.items() if count >= least)
@@ -197,7 +197,7 @@ class WordSenses(Estimator):
         ).fit(rows)  # fmt: skip
         posterior = self.mixture_.predict_proba(rows)
         self.labels_ = posterior.argmax(axis=1)
-        self.documents_ = np.array([each.document for each in occurrences])
+        self.documents_ = np.array([occurrence.document for occurrence in occurrences])
         self._senses = [sense.to_dict() for sense in self._summaries(occurrences, posterior)]
         return self
 
@@ -206,8 +206,10 @@ class WordSenses(Estimator):
         """The senses with their words and most typical examples, largest first."""
         check_is_fitted(self)
         return [
-            Sense(**{**each, "examples": [Example(**example) for example in each["examples"]]})
-            for each in self._senses
+            Sense(
+                **{**facts, "examples": [Example(**example) for example in facts["examples"]]}
+            )
+            for facts in self._senses
         ]
 
     def predict_proba(self, documents: Any, *, positions: Any = None) -> np.ndarray:
@@ -216,7 +218,7 @@ class WordSenses(Estimator):
         occurrences = list(self._occurrences(documents, positions))
         if not occurrences:
             return np.zeros((0, self.n_senses))
-        bags = [set(self._features(each)) for each in occurrences]
+        bags = [set(self._features(occurrence)) for occurrence in occurrences]
         return self.mixture_.predict_proba(self._rows(bags))
 
     def predict(self, documents: Any, *, positions: Any = None) -> np.ndarray:
@@ -258,8 +260,8 @@ class WordSenses(Estimator):
                 "Give one for each."
             )
 
-    def _features(self, each: Occurrence) -> Iterator[str]:
-        tokens, place = each.tokens, each.position
+    def _features(self, occurrence: Occurrence) -> Iterator[str]:
+        _, tokens, place = occurrence
         for i in range(max(0, place - self.window), min(len(tokens), place + self.window + 1)):
             token = tokens[i]
             if i != place and token not in ENGLISH and len(token) > 1 and token.isalpha():
@@ -274,11 +276,11 @@ class WordSenses(Estimator):
         """A row for each context, whose values add up to ``evidence``."""
         place = {feature: i for i, feature in enumerate(self.vocabulary_)}
         columns = [sorted(place[f] for f in bag if f in place) for bag in bags]
-        sizes = np.array([len(each) for each in columns], np.int64)
+        sizes = np.array([len(row) for row in columns], np.int64)
         return sp.csr_array(
             (
                 np.repeat(self.evidence / np.maximum(sizes, 1), sizes),
-                np.array([column for each in columns for column in each], np.int64),
+                np.array([column for row in columns for column in row], np.int64),
                 np.r_[0, np.cumsum(sizes)],
             ),
             shape=(len(columns), len(place)),
@@ -291,10 +293,10 @@ class WordSenses(Estimator):
             member = np.flatnonzero(self.labels_ == j)
             typical = member[np.argsort(-posterior[member, j], kind="stable")[:3]]
             shown = [(occurrences[i], float(posterior[i, j])) for i in typical]
-            examples = [Example(each.document, excerpt(each), p) for each, p in shown]
-            own = [word for word, _ in words[j] if " " not in word][:10]
+            examples = [Example(at.document, excerpt(at), p) for at, p in shown]
+            top = [word for word, _ in words[j] if " " not in word][:10]
             weight = float(self.mixture_.weights_[j])
-            senses.append(Sense(j, len(member), weight, own, examples))
+            senses.append(Sense(j, len(member), weight, top, examples))
         return sorted(senses, key=lambda sense: (-sense.size, sense.number))
 
 
@@ -326,8 +328,7 @@ def checked_place(places: list[int], number: int, tokens: list[str]) -> int:
     return places[number]
 
 
-def excerpt(each: Occurrence, reach: int = 8) -> str:
+def excerpt(occurrence: Occurrence, width: int = 8) -> str:
     """The word among its neighbors."""
-    tokens, place = each.tokens, each.position
-    inside = tokens[max(0, place - reach) : place + reach + 1]
-    return " ".join(inside)
+    _, tokens, place = occurrence
+    return " ".join(tokens[max(0, place - width) : place + width + 1])

@@ -131,28 +131,28 @@ def by_definition(D, graph, linkage):
     return np.array(heights)
 
 
-def random_graph(n, share, seed):
+def random_graph(n, fraction, seed):
     rng = np.random.default_rng(seed)
-    graph = np.triu(rng.random((n, n)) < share, 1)
+    graph = np.triu(rng.random((n, n)) < fraction, 1)
     return graph | graph.T
 
 
 @pytest.mark.filterwarnings("ignore:.*connected components:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*the connectivity graph is in:UserWarning")
 @pytest.mark.parametrize("linkage", LINKAGES)
-@pytest.mark.parametrize("share", [0.02, 0.08, 0.3])
-def test_only_what_touches_merges_and_the_closest_first(linkage, share):
+@pytest.mark.parametrize("fraction", [0.02, 0.08, 0.3])
+def test_only_what_touches_merges_and_the_closest_first(linkage, fraction):
     for seed in range(3):
         X = np.random.default_rng(seed).normal(size=(24, 3))
-        graph = random_graph(24, share, seed)
+        graph = random_graph(24, fraction, seed)
         reference = by_definition(squareform(pdist(X)), graph, linkage)
         model = AgglomerativeClustering(2, linkage=linkage, connectivity=sp.csr_array(graph))
         np.testing.assert_allclose(model.fit(X).distances_, reference, rtol=1e-9)
         model = AgglomerativeClustering(
             2, linkage=linkage, connectivity=graph, metric="precomputed"
         )
-        found = model.fit(squareform(pdist(X))).distances_
-        np.testing.assert_allclose(found, reference, rtol=1e-9, atol=1e-9)
+        result = model.fit(squareform(pdist(X))).distances_
+        np.testing.assert_allclose(result, reference, rtol=1e-9, atol=1e-9)
 
 
 def test_ward_along_a_grid_is_that_of_scikit_learn():
@@ -196,8 +196,8 @@ def test_more_components_than_clusters_is_a_warning():
 
 def test_a_graph_may_be_a_function_and_must_fit():
     X = blobs(30)
-    made = AgglomerativeClustering(2, connectivity=lambda X: np.ones((len(X), len(X)))).fit(X)
-    assert made.n_connected_components_ == 1
+    model = AgglomerativeClustering(2, connectivity=lambda X: np.ones((len(X), len(X)))).fit(X)
+    assert model.n_connected_components_ == 1
     with pytest.raises(ValueError, match=r"shape \(4, 4\), but 30 rows need \(30, 30\)"):
         AgglomerativeClustering(2, connectivity=np.ones((4, 4))).fit(X)
 
@@ -231,24 +231,24 @@ def test_new_rows_go_where_the_linkage_finds_them_closest(linkage, metric):
             "ward": to_center * len(inside) / (len(inside) + 1),
         }[linkage]
     if metric == "euclidean":
-        found = reference.predict(new)
+        result = reference.predict(new)
     else:
         model = AgglomerativeClustering(4, linkage=linkage, metric="precomputed")
         model.fit(squareform(pdist(X)))
         np.testing.assert_array_equal(model.labels_, labels)
-        found = model.predict(far)
-    np.testing.assert_array_equal(found, scores.argmin(axis=1))
+        result = model.predict(far)
+    np.testing.assert_array_equal(result, scores.argmin(axis=1))
 
 
 def halves(Z, labels, leaf):
     """A half for every merge above a leaf inside its cluster."""
-    n, node, share = len(Z) + 1, leaf, 1.0
+    n, node, fraction = len(Z) + 1, leaf, 1.0
     members = [[i] for i in range(n)]
     for s, (a, b, _, _) in enumerate(Z):
         members.append(members[int(a)] + members[int(b)])
         if node in (a, b) and len(set(labels[members[-1]])) == 1:
-            node, share = n + s, share / 2
-    return share
+            node, fraction = n + s, fraction / 2
+    return fraction
 
 
 @pytest.mark.parametrize("metric", ["cosine", "sqeuclidean", "cityblock"])
@@ -291,11 +291,11 @@ def test_bad_new_rows_are_named():
 @pytest.mark.parametrize("linkage", ["ward", "average", "single"])
 def test_compressed_rows_give_nearly_the_clusters_of_all_rows(linkage):
     X = blobs(2000, k=4, seed=3)
-    whole = AgglomerativeClustering(4, linkage="ward").fit(X)
+    complete = AgglomerativeClustering(4, linkage="ward").fit(X)
     model = AgglomerativeClustering(4, linkage=linkage, compress=100, random_state=0).fit(X)
     assert model.n_leaves_ == 100
     assert len(model.labels_) == 2000
-    assert adjusted_rand_score(whole.labels_, model.labels_) > 0.97
+    assert adjusted_rand_score(complete.labels_, model.labels_) > 0.97
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 

@@ -103,10 +103,10 @@ def test_a_cut_through_a_tree_that_falls_keeps_what_is_low_all_the_way_down():
 
 
 @settings(deadline=None, max_examples=30)
-@given(n=st.integers(2, 40), seed=st.integers(0, 99), share=st.floats(0, 1))
-def test_labels_are_numbered_by_size_then_by_first_leaf(n, seed, share):
+@given(n=st.integers(2, 40), seed=st.integers(0, 99), fraction=st.floats(0, 1))
+def test_labels_are_numbered_by_size_then_by_first_leaf(n, seed, fraction):
     Z, _ = tree(n, seed=seed)
-    labels = cut(Z, k=1 + int(share * (n - 1)))
+    labels = cut(Z, k=1 + int(fraction * (n - 1)))
     sizes = np.bincount(labels)
     firsts = [int(np.argmax(labels == c)) for c in range(len(sizes))]
     ranks = sorted(range(len(sizes)), key=lambda c: (-sizes[c], firsts[c]))
@@ -196,8 +196,8 @@ def test_newick_comes_back_as_the_same_tree(method):
 @given(names=st.lists(st.text(max_size=8), min_size=1, max_size=6))
 def test_any_name_survives_newick(names):
     Z = linkage(np.arange(len(names), dtype=float)[:, None] ** 2)
-    _, found = from_newick(to_newick(Z, names))
-    assert sorted(found) == sorted(names)
+    _, result = from_newick(to_newick(Z, names))
+    assert sorted(result) == sorted(names)
 
 
 def test_newick_of_a_chain_of_thousands_needs_no_recursion():

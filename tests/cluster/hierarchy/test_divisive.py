@@ -52,8 +52,8 @@ def diana_by_the_book(D, members):
     while len(stay) > 1:
         gains = []
         for i in stay:
-            own = np.mean([D[i, j] for j in stay if j != i])
-            gains.append(own - (np.mean([D[i, j] for j in left]) if left else 0.0))
+            expected = np.mean([D[i, j] for j in stay if j != i])
+            gains.append(expected - (np.mean([D[i, j] for j in left]) if left else 0.0))
         if left and max(gains) <= 1e-12:
             break
         left.append(stay.pop(int(np.argmax(gains))))

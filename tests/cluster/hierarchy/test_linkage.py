@@ -280,12 +280,12 @@ def test_any_array_of_numbers_will_do(method, tmp_path):
     ]
     for kind in kinds:
         np.testing.assert_array_equal(linkage(kind, method), reference)
-    held = squareform(pdist(X))
-    held.flags.writeable = False
-    before = held.copy()
-    assert_heights = linkage(held, method, "precomputed")[:, 2]
+    copies = squareform(pdist(X))
+    copies.flags.writeable = False
+    before = copies.copy()
+    assert_heights = linkage(copies, method, "precomputed")[:, 2]
     np.testing.assert_allclose(assert_heights, reference[:, 2], rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(held, before)
+    np.testing.assert_array_equal(copies, before)
 
 
 @every_method

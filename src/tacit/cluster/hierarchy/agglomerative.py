@@ -20,7 +20,6 @@ label from ``predict`` than in the tree.
 The notes' section on hierarchical clustering; linkages and papers are in ``linkage``.
 """
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -51,8 +50,9 @@ from tacit.core.engines import Engine, get_engine
 from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Callback
+from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_values
-from tacit.data.checked import check_table, is_table
+from tacit.data.checked import check_enough, check_table, is_table
 from tacit.data.table import Table
 from tacit.kernels.distances import between_rows
 
@@ -164,7 +164,7 @@ def row_distances(clusters: LabeledRows, block: Any) -> np.ndarray:
 
 
 class TreeClustering(ClusterMixin, Estimator):
-    """What the two estimators of trees share."""
+    """Base class of the two estimators of trees."""
 
     n_clusters: Any
     metric: Any
@@ -185,13 +185,6 @@ class TreeClustering(ClusterMixin, Estimator):
             check_values(block.load(), type(self).__name__, block.start, table.source)
         labels = get_engine(self.engine).map(function, params, table)
         return np.concatenate([np.empty(0, np.int32), *labels])
-
-    def _check_enough(self, n: int) -> None:
-        if self.n_clusters is not None and n < self.n_clusters:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters}) needs at least as many "
-                f"rows, but the data has n_samples={n}. Lower n_clusters."
-            )
 
     def _check_tree(self, Z: np.ndarray, labels: np.ndarray) -> None:
         check_linkage(Z, name="the tree")
@@ -219,7 +212,7 @@ class AgglomerativeClustering(TreeClustering):
     metric : str or function of two rows
         "euclidean", "cosine", "cityblock" and others of SciPy's, "precomputed" for a square
         matrix of distances, or a function that returns the distance of two rows, or of two
-        objects if X is a list of them. Not, as in scikit-learn, a function of the whole of X:
+        objects if X is a list of them. Not, as in scikit-learn, a function of all of X:
         call that first, and give its result as "precomputed".
     linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
         How far apart two clusters are. ward, centroid and median need Euclidean distance.
@@ -379,7 +372,7 @@ class AgglomerativeClustering(TreeClustering):
         name, engine = type(self).__name__, get_engine(self.engine)
         rows = self._load(X, SMALLER)
         data = check_input(rows, self.linkage, self.metric, engine, name=name)
-        self._check_enough(data.n)
+        check_enough(self, data.n)
         Z = self._build_tree(data, rows, callbacks)
         self._store_tree(Z, rows, np.ones(data.n))
         self.labels_ = self.leaf_labels_.copy()
@@ -392,20 +385,19 @@ class AgglomerativeClustering(TreeClustering):
         components = int(connected_components(graph, directed=False, return_labels=False))
         self.n_connected_components_ = components
         if self.n_clusters is not None and components > self.n_clusters:
-            warnings.warn(
+            warn_caller(
                 f"{name}: the connectivity graph has {components} connected components, "
                 f"more than n_clusters={self.n_clusters}, so some of them were merged.",
-                stacklevel=5,
             )
-        pause = notify_merges(name, data.n, callbacks)
+        report = notify_merges(name, data.n, callbacks)
         engine = get_engine(self.engine)
-        return constrained_linkage(data, self.linkage, graph, engine, pause=pause)
+        return constrained_linkage(data, self.linkage, graph, engine, report=report)
 
     def _fit_compressed(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
         table = check_table(self, X, reset=True)
         assert self.compress is not None
-        self._check_enough(len(table))
+        check_enough(self, len(table))
         kmeans = KMeans(
             min(self.compress, len(table)), random_state=self.random_state, engine=self.engine
         ).fit(table)
@@ -415,7 +407,7 @@ class AgglomerativeClustering(TreeClustering):
         # A center without rows, where many rows are the same, is not a leaf.
         kmeans.cluster_centers_ = kmeans.cluster_centers_[counts > 0]
         kmeans.n_clusters, counts = int((counts > 0).sum()), counts[counts > 0]
-        self._check_enough(kmeans.n_clusters)
+        check_enough(self, kmeans.n_clusters)
         self.n_connected_components_ = 1
         rows = kmeans.cluster_centers_.astype(np.float64)
         data = check_input(rows, self.linkage, self.metric, engine, name=name)

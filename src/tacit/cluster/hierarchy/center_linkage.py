@@ -37,7 +37,7 @@ from tacit.cluster.hierarchy.distance_rows import (
     POINTS,
     Source,
     argmin,
-    compact_tiles,
+    compact,
     padded,
     read_row,
 )
@@ -61,7 +61,7 @@ class Centers(NamedTuple):
 
 
 def centers_of(source: Source, sizes: np.ndarray) -> Centers:
-    """Every row a cluster of its own."""
+    """Every row as a cluster."""
     width = padded(source.n)
     inside = np.arange(width) < source.n
     weights = np.ones(width)
@@ -71,17 +71,11 @@ def centers_of(source: Source, sizes: np.ndarray) -> Centers:
 
 
 def compact_centers(centers: Centers, count: np.ndarray, *more: np.ndarray) -> np.ndarray:
-    """Remove merged clusters from the columns, here and in ``more``.
-
-    Returns the columns that remain.
-    """
-    keep = np.flatnonzero(centers.alive[: count[COLUMNS]])
-    if centers.source.kind == POINTS:
-        compact_tiles(centers.source.tiles, keep)
-    for array in (*centers[1:], *more):
-        array[: len(keep)] = array[keep]
-    centers.penalty[len(keep) :] = np.inf
-    centers.alive[len(keep) :] = False
+    """Remove merged clusters from the columns, here and in ``more``. Returns the columns that
+    remain."""
+    source, names, sizes, penalty, alive = centers
+    keep = compact(source, alive, (names, sizes, penalty, *more), count[COLUMNS])
+    penalty[len(keep) :] = np.inf
     count[COLUMNS] = len(keep)
     return keep
 
@@ -123,7 +117,7 @@ def merge_centers(centers, a, b, square, halfway):
 # --- Ward ---
 
 
-def ward_chain(source: Source, sizes: np.ndarray, pause: Callable[[int], None]) -> Merges:
+def ward_chain(source: Source, sizes: np.ndarray, report: Callable[[int], None]) -> Merges:
     """The merges of points, which are overwritten, in the order of the chain. Heights are
     distances."""
     n = source.n
@@ -136,7 +130,7 @@ def ward_chain(source: Source, sizes: np.ndarray, pause: Callable[[int], None]) 
         run_ward(centers, chain, on_chain, values, lows, count, merges)
         keep = compact_centers(centers, count, on_chain)
         chain[: count[DEPTH]] = np.searchsorted(keep, chain[: count[DEPTH]])
-        pause(int(count[DONE]))
+        report(int(count[DONE]))
     return merges
 
 
@@ -186,11 +180,11 @@ def run_ward(centers, chain, on_chain, values, lows, count, merges):
 
 
 @kernel
-def score_growth(squares, sizes, penalty, own):
+def score_growth(squares, sizes, penalty, size_x):
     """From squared distances to what merges would add to the sum of squares. In place."""
     for c in range(squares.shape[0]):
         size = sizes[c]
-        squares[c] = squares[c] * ((own * size) / (own + size)) + penalty[c]
+        squares[c] = squares[c] * ((size_x * size) / (size_x + size)) + penalty[c]
 
 
 # --- Centroid and median ---
@@ -204,7 +198,7 @@ class Nearest(NamedTuple):
 
 
 def merge_closest_centers(
-    source: Source, sizes: np.ndarray, pause: Callable[[int], None], *, halfway: bool
+    source: Source, sizes: np.ndarray, report: Callable[[int], None], *, halfway: bool
 ) -> Merges:
     """Centroid linkage, or median where a merged center lies ``halfway``, of points or of a
     square matrix of squared distances, which are overwritten. In merge order."""
@@ -220,7 +214,7 @@ def merge_closest_centers(
             column = nearest.column[: len(keep)]
             column[column >= 0] = np.searchsorted(keep, column[column >= 0])
             nearest.distance[len(keep) :] = np.inf
-        pause(int(count[DONE]))
+        report(int(count[DONE]))
     return merges
 
 

@@ -1,7 +1,7 @@
 """Linkage along a graph: only clusters that touch may merge.
 
 Two clusters touch if an edge joins a row of one to a row of the other. How far apart they are
-is the linkage's own distance, over all their rows and not just along the edges (Guo 2008 calls
+is the distance of the linkage, over all their rows and not just along the edges (Guo 2008 calls
 this full-order). Of the clusters that touch the two closest merge, so heights may fall: a
 merge can bring clusters into touch that were close before.
 
@@ -90,7 +90,7 @@ def constrained_linkage(
     graph: sp.csr_array,
     engine: Engine,
     *,
-    pause: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> np.ndarray:
     """The linkage matrix, in the order of the merges."""
     n, code = data.n, METHODS.index(method)
@@ -103,14 +103,14 @@ def constrained_linkage(
         search_all(edges, clusters, distance, partner, count, code)
     while count[1] < n - 1 and distance.min() < np.inf:
         run(edges, clusters, distance, partner, lows, count, merges, code)
-        pause(int(count[1]))
+        report(int(count[1]))
     heights = merges.heights
     done = int(count[1])
     if method in CENTERED:
         heights[:done] = np.sqrt(np.maximum(heights[:done], 0.0))
     if done < n - 1:
         join_components(clusters, method, merges, done)
-        pause(n - 1)
+        report(n - 1)
     Z = label_merges(*merges)
     Z[:, 2] /= data.scale
     return Z
@@ -133,7 +133,7 @@ def edge_lists(graph: sp.csr_array) -> Graph:
 
 
 def single_rows(data: LinkageInput, method: str, engine: Engine) -> Clusters:
-    """Every row a cluster of its own."""
+    """Every row as a cluster."""
     n = data.n
     sizes, alive = np.ones(n), np.ones(n, bool)
     if data.kind == "points" and method in CENTERED:
@@ -157,10 +157,10 @@ def join_components(clusters: Clusters, method: str, merges: Merges, done: int) 
             matrix *= (sizes[:, None] + sizes) / (2 * sizes[:, None] * sizes)
         np.fill_diagonal(matrix, 0.0)
         matrix = np.sqrt(np.maximum(matrix, 0.0)) if method in CENTERED else matrix
-        rest = LinkageInput("square", matrix, len(names))
+        data = LinkageInput("square", matrix, len(names))
     else:
-        rest = LinkageInput("points", clusters.centers[names], len(names))
-    Z = build_linkage(rest, method, sizes=sizes)
+        data = LinkageInput("points", clusters.centers[names], len(names))
+    Z = build_linkage(data, method, sizes=sizes)
     lowest = list(names)
     for s, (a, b, height, _) in enumerate(Z):
         low, high = sorted((lowest[int(a)], lowest[int(b)]))

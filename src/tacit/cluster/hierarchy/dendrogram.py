@@ -5,7 +5,7 @@ Z[i, 3] leaves; clusters below n are the leaves. Any Z will do, from ``linkage``
 fastcluster or a file: it is checked first.
 
 ``Merges`` are in the order an algorithm makes them, clusters named by their lowest row.
-Nearest-neighbor chains find the right merges in an order of their own. Sorted by height, and
+Nearest-neighbor chains find the right merges in another order. Sorted by height, and
 among equal heights by the two names, they are in the order of the greedy algorithm that always
 joins the closest pair, the lowest names first.
 
@@ -27,7 +27,6 @@ Bar-Joseph, Gifford and Jaakkola (2001), Fast optimal leaf ordering for hierarch
 Bioinformatics 17.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ from tacit.cluster.hierarchy.inputs import check_input, square_matrix
 from tacit.core.engines import get_engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
+from tacit.core.warn import warn_caller
 from tacit.measure.labels import by_size
 
 __all__ = [
@@ -208,10 +208,9 @@ def cophenetic_correlation(Z: Any, X: Any, metric: Any = "euclidean") -> float:
     matrix = leaf_distances(X, metric, len(Z) + 1, "cophenetic_correlation")
     along, true = cophenetic(Z), squareform(matrix, checks=False)
     if not (np.ptp(along) > 0 and np.ptp(true) > 0):
-        warnings.warn(
+        warn_caller(
             "cophenetic_correlation is 0 because the distances are all the same, in the tree "
             "or in the data.",
-            stacklevel=2,
         )
         return 0.0
     return float(np.corrcoef(along, true)[0, 1])
@@ -278,14 +277,15 @@ def check_merges(Z: np.ndarray, name: str) -> None:
     """ValueError for the first row that cannot be a merge."""
     n = len(Z) + 1
     pairs, last = Z[:, :2], n + np.arange(n - 1)  # clusters exist below the last
-    finite, whole = np.isfinite(Z).all(axis=1), (pairs == np.floor(pairs)).all(axis=1)
+    finite, integer = np.isfinite(Z).all(axis=1), (pairs == np.floor(pairs)).all(axis=1)
     known = (pairs >= 0) & (pairs < last[:, None])
-    parts = np.where(known & whole[:, None], pairs, 0).astype(np.int64)
+    parts = np.where(known & integer[:, None], pairs, 0).astype(np.int64)
     _, first = np.unique(parts, return_index=True)
     again = ~np.isin(np.arange(parts.size), first).reshape(-1, 2)
     counts = np.where(parts < n, 1, Z[np.maximum(parts - n, 0), 3]).sum(axis=1)
     faults = (
-        ~finite, ~whole, ~known.all(axis=1), again.any(axis=1), Z[:, 2] < 0, Z[:, 3] != counts,
+        ~finite, ~integer, ~known.all(axis=1), again.any(axis=1), Z[:, 2] < 0,
+        Z[:, 3] != counts,
     )  # fmt: skip
     wrong = np.flatnonzero(np.any(faults, axis=0))
     if not len(wrong):

@@ -16,6 +16,7 @@ Arrays are padded to whole blocks; columns past the last and merged ones count a
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +24,8 @@ import numpy as np
 from tacit.core.kernel import kernel
 
 __all__ = [
-    "CONDENSED", "LANES", "POINTS", "SQUARE", "Source", "argmin", "compact_tiles",
-    "make_source", "min_of_lanes", "padded", "read_row", "tile_points",
+    "CONDENSED", "LANES", "POINTS", "SQUARE", "Source", "argmin", "compact", "compact_tiles",
+    "make_source", "min_of_lanes", "padded", "read_row",
 ]  # fmt: skip
 
 LANES = 256  # noticed by the benchmark of trees
@@ -47,7 +48,10 @@ def make_source(kind: str, values: np.ndarray, n: int) -> Source:
     not changed."""
     none, no_tiles = np.empty((0, 0)), np.empty((0, 0, 0))
     if kind == "points":
-        return Source(POINTS, n, tile_points(values), values, none, np.empty(0))
+        filled = np.zeros((padded(n), values.shape[1]))
+        filled[:n] = values
+        tiles = filled.reshape(-1, LANES, values.shape[1]).transpose(0, 2, 1)
+        return Source(POINTS, n, np.ascontiguousarray(tiles), values, none, np.empty(0))
     if kind == "square":
         return Source(SQUARE, n, no_tiles, none, values, np.empty(0))
     return Source(CONDENSED, n, no_tiles, none, none, values)
@@ -62,12 +66,18 @@ def padded(n: int) -> int:
     return max(1, -(-n // LANES)) * LANES
 
 
-def tile_points(points: np.ndarray) -> np.ndarray:
-    """(blocks, columns, LANES) float64 of (n, columns) points; zeros past the last."""
-    n, d = points.shape
-    filled = np.zeros((padded(n), d))
-    filled[:n] = points
-    return np.ascontiguousarray(filled.reshape(-1, LANES, d).transpose(0, 2, 1))
+def compact(
+    source: Source, alive: np.ndarray, arrays: Sequence[np.ndarray], m: int
+) -> np.ndarray:
+    """Remove merged clusters from the m columns, in the source and all arrays. Returns the
+    columns that remain."""
+    keep = np.flatnonzero(alive[:m])
+    if source.kind == POINTS:
+        compact_tiles(source.tiles, keep)
+    for array in (*arrays, alive):
+        array[: len(keep)] = array[keep]
+    alive[len(keep) :] = False
+    return keep
 
 
 # --- Kernels ---
@@ -107,13 +117,13 @@ def condensed_at(condensed, n, i, j):
 def squares_to(tiles, first, blocks, point, out):
     """out[c] = |point - c|^2 for every point c of the blocks from first on."""
     d = tiles.shape[1]
-    whole = d - d % 4
+    fours = d - d % 4
     for b in range(first, blocks):
         tile = tiles[b]
         sums = out[b * LANES : (b + 1) * LANES]
         for i in range(LANES):
             sums[i] = 0.0
-        for t in range(0, whole, 4):
+        for t in range(0, fours, 4):
             p0, p1, p2, p3 = point[t], point[t + 1], point[t + 2], point[t + 3]
             r0, r1, r2, r3 = tile[t], tile[t + 1], tile[t + 2], tile[t + 3]
             for i in range(LANES):
@@ -122,7 +132,7 @@ def squares_to(tiles, first, blocks, point, out):
                 z2 = r2[i] - p2
                 z3 = r3[i] - p3
                 sums[i] += (z0 * z0 + z1 * z1) + (z2 * z2 + z3 * z3)
-        for t in range(whole, d):
+        for t in range(fours, d):
             p = point[t]
             row = tile[t]
             for i in range(LANES):

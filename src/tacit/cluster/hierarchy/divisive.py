@@ -21,7 +21,6 @@ Kaufman and Rousseeuw (1990), Finding groups in data: an introduction to cluster
 chapter 6.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -49,7 +48,8 @@ from tacit.core.estimator import with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.core.progress import Callback
-from tacit.data.checked import check_results, check_table
+from tacit.core.warn import warn_caller
+from tacit.data.checked import check_enough, check_results, check_table
 from tacit.data.summary import summarize
 from tacit.kernels.distances import euclidean
 from tacit.measure.labels import by_size
@@ -58,7 +58,7 @@ __all__ = ["DivisiveClustering", "bisect", "diana"]
 
 NOISE = 1e-12  # of the diameter: a smaller difference is rounding
 SMALLER = "Use method='bisecting', or AgglomerativeClustering(compress=1000)."
-Pause = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 # --- Bisecting k-means ---
@@ -76,7 +76,7 @@ class Node:
 
 
 def bisect(
-    X: Any, n_clusters: int, *, largest: bool, make_kmeans: Callable[[], KMeans], pause: Pause
+    X: Any, n_clusters: int, *, largest: bool, make_kmeans: Callable[[], KMeans], report: Report
 ) -> tuple[list[Node], list[int]]:
     """Split the rows of an array or a sparse matrix into n_clusters, or as many as differ: the
     clusters, and those that were split, in order.
@@ -106,7 +106,7 @@ def bisect(
             members = node.rows[model.labels_ == side]
             nodes.append(Node(members, min(sum_of_squares(X[members]), node.inertia)))
         order.append(at)
-        pause(len(order))
+        report(len(order))
     return nodes, order
 
 
@@ -169,7 +169,7 @@ def same_rows(rows: Any) -> bool:
 # --- DIANA ---
 
 
-def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray:
+def diana(matrix: np.ndarray, *, report: Report = lambda done: None) -> np.ndarray:
     """SciPy's linkage matrix of the splits of a square matrix of distances.
 
     >>> diana(np.abs(np.subtract.outer([0.0, 1.0, 5.0, 7.0], [0.0, 1.0, 5.0, 7.0])))
@@ -202,7 +202,7 @@ def diana(matrix: np.ndarray, *, pause: Pause = lambda done: None) -> np.ndarray
         merges.heights[done] = height
         rows[start:middle], rows[middle:stop] = a, b
         waiting += [(start, middle), (middle, stop)]
-        pause(n - 1 - done)
+        report(n - 1 - done)
     return sorted_linkage(merges)
 
 
@@ -330,7 +330,7 @@ class DivisiveClustering(TreeClustering):
                 f"but metric={self.metric!r}. Use method='diana'."
             )
         table = check_table(self, X, reset=True, alternative=SMALLER)
-        self._check_enough(len(table))
+        check_enough(self, len(table))
         summarize(table, get_engine(self.engine), name=name)
         X = table.load()
         rng = check_random_state(self.random_state)
@@ -340,9 +340,9 @@ class DivisiveClustering(TreeClustering):
             return KMeans(2, random_state=rng.randint(2**31 - 1), **settings)
 
         largest = self.bisecting_strategy == "largest_cluster"
-        pause = notify_merges(name, self.n_clusters, callbacks)
+        report = notify_merges(name, self.n_clusters, callbacks)
         nodes, order = bisect(
-            X, self.n_clusters, largest=largest, make_kmeans=make_kmeans, pause=pause
+            X, self.n_clusters, largest=largest, make_kmeans=make_kmeans, report=report
         )
         labels, self._parts, self.linkage_matrix_ = number_by_size(nodes, order, X.shape[0])
         splits = [nodes[i].centers for i in order]
@@ -359,22 +359,21 @@ class DivisiveClustering(TreeClustering):
         self.inertia_ = float(sum(node.inertia for node in nodes if not node.parts))
         k = len(self.cluster_centers_)
         if k < self.n_clusters:
-            warnings.warn(
+            warn_caller(
                 f"{name}(n_clusters={self.n_clusters}) could make only {k} clusters, because "
                 f"the data has only {k} distinct rows. Lower n_clusters.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _fit_diana(self, X: Any, callbacks: list) -> None:
         name, engine = type(self).__name__, get_engine(self.engine)
         rows = self._load(X, SMALLER)
         n = len(rows) if isinstance(rows, list) else rows.shape[0]
-        self._check_enough(n)
+        check_enough(self, n)
         check_memory(10 * n * n, f"{name}(method='diana') of {n:,} rows", SMALLER)
         data = check_input(rows, "complete", self.metric, engine, name=name)
         matrix = square_matrix(data, engine)
-        Z = diana(matrix, pause=notify_merges(name, n, callbacks))
+        Z = diana(matrix, report=notify_merges(name, n, callbacks))
         Z[:, 2] /= data.scale
         self.linkage_matrix_ = Z
         self.labels_ = cut(Z, k=self.n_clusters)
@@ -391,12 +390,12 @@ class DivisiveClustering(TreeClustering):
             raise ValueError("the splits are missing")
         # Splits lead to later splits, or to a label: every descent ends.
         after = -1 - self._parts
-        own = np.arange(len(after))[:, None]
+        split = np.arange(len(after))[:, None]
         labels, inner = self._parts[self._parts >= 0], after[self._parts < 0]
         if (
             not np.array_equal(np.sort(labels), np.arange(self.n_clusters_))
             or not np.array_equal(np.sort(inner), np.arange(1, len(after)))
-            or not (after > own)[self._parts < 0].all()
+            or not (after > split)[self._parts < 0].all()
         ) and self.n_clusters_ > 1:
             raise ValueError("the splits do not make a tree")
 

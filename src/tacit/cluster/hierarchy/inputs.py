@@ -9,7 +9,6 @@
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.memory import check_memory
+from tacit.core.warn import warn_caller
 from tacit.data.checked import check_in_memory, is_table
 from tacit.data.summary import summarize
 from tacit.data.table import Table
@@ -172,7 +172,7 @@ def nearer_zero(rows: np.ndarray) -> np.ndarray:
 def unit_points(rows: np.ndarray) -> np.ndarray:
     """Rows of length one, for cosine: half the square between them is 1 - cos.
 
-    A row of zeros has no direction: it gets a column of its own, one away from all others.
+    A row of zeros has no direction: it gets an extra column, one away from all others.
     """
     unit, zero = unit_rows(rows)
     return np.hstack([unit, zero[:, None].astype(np.float64)]) if zero.any() else unit
@@ -184,10 +184,9 @@ def warn_if_distances(rows: Any, name: str) -> None:
     if n != d or n < 3 or sp.issparse(rows):
         return
     if not np.diagonal(rows).any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
-        warnings.warn(
+        warn_caller(
             f"{name} takes the {n} x {n} numbers as rows, but they look like a matrix of "
             "distances. If they are distances, use metric='precomputed'.",
-            stacklevel=4,
         )
 
 

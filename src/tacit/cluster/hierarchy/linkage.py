@@ -40,9 +40,8 @@ from tacit.cluster.hierarchy.dendrogram import (
 )
 from tacit.cluster.hierarchy.distance_rows import (
     LANES,
-    POINTS,
     Source,
-    compact_tiles,
+    compact,
     make_source,
     min_of_lanes,
     padded,
@@ -67,7 +66,7 @@ CALL_WORK = 2**28  # multiplications in one kernel call: well under 200 ms
 COMPACT_BELOW = 0.95  # of the columns outside; noticed by the benchmark of trees
 COLUMNS, LEFT, NEWEST = range(3)  # positions of the counters
 
-Pause = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 def linkage(
@@ -137,26 +136,26 @@ def build_linkage(
     if n == 1:
         return np.empty((0, 4))
     weights = np.ones(n) if sizes is None else np.asarray(sizes, np.float64)
-    pause = notify_merges(name, n, callbacks)
+    report = notify_merges(name, n, callbacks)
     squared, form = data.kind == "points", data.form
     if method == "single":
         source = make_source(data.kind, data.values, n)
-        Z = linkage_of_edges(spanning_tree(source, squared=squared, pause=pause))
+        Z = linkage_of_edges(spanning_tree(source, squared=squared, report=report))
     elif method in ("centroid", "median"):
         squared, halfway = False, method == "median"
         source = source_of_centers(data, method)
-        Z = label_merges(*merge_closest_centers(source, weights, pause, halfway=halfway))
+        Z = label_merges(*merge_closest_centers(source, weights, report, halfway=halfway))
     elif method == "ward" and data.kind == "points":
         squared = False
         source = source_of_centers(data, method)
-        Z = sorted_linkage(ward_chain(source, weights, pause))
+        Z = sorted_linkage(ward_chain(source, weights, report))
     else:
         check_memory(8 * pool_size(n), f"{method} linkage of {n:,} rows", SMALLER)
         # A mean needs the distances themselves; the largest distance has the largest square,
         # and squares cost no root.
         squared = method == "ward" or (squared and (method == "complete" or form != "root"))
         source = make_source(data.kind, data.values, n)
-        Z = sorted_linkage(nn_chain(source, method, weights, squared=squared, pause=pause))
+        Z = sorted_linkage(nn_chain(source, method, weights, squared=squared, report=report))
     if squared:
         distances_from(Z[:, 2], form)
     Z[:, 2] /= data.scale
@@ -173,17 +172,17 @@ def source_of_centers(data: LinkageInput, method: str) -> Source:
     return make_source("square", np.square(square_matrix(data)), n)
 
 
-def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Pause:
-    """The function that the algorithms call between two kernels, with the merges made."""
+def notify_merges(name: str, n: int, callbacks: Sequence[Callback]) -> Report:
+    """The function that the algorithms call between two kernels, with the number of merges."""
 
-    def pause(done: int) -> None:
+    def report(done: int) -> None:
         if notify(callbacks, Step(name, done, n - 1, [], None, done=done == n - 1)):
             raise RuntimeError(
                 f"{name} was stopped by a callback after {done:,} of {n - 1:,} merges. An "
                 "incomplete tree is no result."
             )
 
-    return pause
+    return report
 
 
 # --- Single linkage by a minimum spanning tree (Prim) ---
@@ -205,7 +204,7 @@ class Outside(NamedTuple):
 
 
 def spanning_tree(
-    source: Source, *, squared: bool = False, pause: Callable[[int], None] = lambda done: None
+    source: Source, *, squared: bool = False, report: Callable[[int], None] = lambda done: None
 ) -> Merges:
     """The edges of the minimum spanning tree, in the order they are added.
 
@@ -222,20 +221,11 @@ def spanning_tree(
     count = np.array([n, n - 1, 0])
     while count[LEFT] > 0:
         grow(source, outside, edges, values, lows, count, squared)
-        compact(source, outside, count)
-        pause(n - 1 - int(count[LEFT]))
+        keep = compact(source, outside.alive, outside[:3], count[COLUMNS])
+        outside.near[len(keep) :] = np.inf
+        count[COLUMNS] = len(keep)
+        report(n - 1 - int(count[LEFT]))
     return edges
-
-
-def compact(source: Source, outside: Outside, count: np.ndarray) -> None:
-    keep = np.flatnonzero(outside.alive[: count[COLUMNS]])
-    if source.kind == POINTS:
-        compact_tiles(source.tiles, keep)
-    for array in outside:
-        array[: len(keep)] = array[keep]
-    outside.near[len(keep) :] = np.inf
-    outside.alive[len(keep) :] = False
-    count[COLUMNS] = len(keep)
 
 
 # --- Kernels ---

@@ -1,9 +1,9 @@
 """Trees as Newick text, the format that tree viewers read, and back.
 
 A leaf is its name, a cluster is its parts in parentheses, and each is followed by the length
-of the branch above it: the height of the merge less its own, so that all leaves are equally
-far from the root. Names with special characters are put in single quotes, and quotes inside
-are doubled. Comments in brackets are skipped when reading.
+of the branch above it: the height of the next merge less that of the cluster, so that all
+leaves are equally far from the root. Names with special characters are put in single quotes,
+and quotes inside are doubled. Comments in brackets are skipped when reading.
 
 Olsen (1990), Gary Olsen's interpretation of the "Newick's 8:45" tree format standard.
 """
@@ -20,7 +20,7 @@ from tacit.cluster.hierarchy.dendrogram import check_linkage, label_merges
 __all__ = ["from_newick", "to_newick"]
 
 PLAIN = re.compile(r"[^\s()\[\]'\":;,_\x00-\x20\x7f]+")
-TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|([(),:;])|([^\s()\[\]':;,]+))")
+TOKEN = re.compile(r"\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\]':;,]+|(?P<stray>\S)")
 
 
 def to_newick(Z: Any, names: Sequence[Any] | None = None) -> str:
@@ -152,27 +152,22 @@ def parse(text: str) -> tuple[list[str], list[Node], list[float | None]]:
 
 def tokens(text: str):
     """Marks, names, and lengths with their colon; and the position of each."""
-    at, colon = 0, -1
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-        elif text[at] == "[":
-            end = text.find("]", at)
-            if end < 0:
-                raise fault(text, at, "a comment that is never closed")
-            at = end + 1
-        elif (match := TOKEN.match(text, at)) is None:
+    colon = -1
+    for match in TOKEN.finditer(text):
+        token, at = match.group(), match.start()
+        if match["stray"] == "[":
+            raise fault(text, at, "a comment that is never closed")
+        if match["stray"]:
             raise fault(text, at, "a quote that is never closed or a stray bracket")
+        if token[0] == "[":
+            continue
+        if colon >= 0:
+            yield ":" + token, colon
+            colon = -1
+        elif token == ":":
+            colon = at
         else:
-            token = match.group(1) or match.group(2) or match.group(3)
-            if token == ":" and colon < 0:
-                colon = at
-            elif colon >= 0:
-                yield ":" + token, colon
-                colon = -1
-            else:
-                yield token, at
-            at = match.end()
+            yield token, at
     if colon >= 0:
         raise fault(text, colon, "a colon without a length")
 
@@ -209,7 +204,7 @@ def add_lengths(nodes: list[Node], lengths: list[float | None]) -> list[float]:
     out: list[float] = []
     for node in nodes:
         above = [out[part] + (lengths[part] or 0.0) for part in node]
-        if above and max(above) - min(above) > 1e-6 * max(abs(each) for each in above):
+        if above and max(above) - min(above) > 1e-6 * max(abs(height) for height in above):
             raise ValueError(
                 f"from_newick: the leaves of a cluster are {min(above):.6g} and "
                 f"{max(above):.6g} below it. A linkage matrix needs a tree whose leaves are "

@@ -11,9 +11,9 @@ Three things make it fast and small:
   chain; the distances of a single row come from the ``Source`` when the chain reaches it. At
   most n^2 / 4 numbers are stored, and on real data far fewer: the chain works in one region at
   a time, so most rows are still single or already inside large clusters.
-- A merge writes its own row and no column. A row that is used again is first brought up to
+- A merge writes one row and no column. A row that is used again is first brought up to
   date with the merges since.
-- Merged columns are removed before they are a fifth of the whole.
+- Merged columns are removed before they are a fifth of all.
 
 What a row holds, and what is compared:
 
@@ -109,12 +109,12 @@ def nn_chain(
     sizes: np.ndarray,
     *,
     squared: bool = False,
-    pause: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> Merges:
     """The merges, in the order of the chain.
 
     ``squared`` asks the source for squares; the heights then are squares too, for Ward always.
-    ``pause(done)`` is called between two kernels with the number of merges.
+    ``report(done)`` is called between two kernels with the number of merges.
     """
     n = source.n
     merges = Merges.empty(n)
@@ -123,7 +123,7 @@ def nn_chain(
     while count[AT.alive] > 1:
         if run_chain(source, columns, work, count, merges, code, squared) == CROWDED:
             compact(source, columns, work, count)
-        pause(int(count[AT.done]))
+        report(int(count[AT.done]))
     return merges
 
 
@@ -254,13 +254,13 @@ def score_row(row, columns, x, method, scores):
     A mean has the same bits from either side, without which a chain might go in circles.
     """
     sizes, scatter, penalty = columns.sizes, columns.scatter, columns.penalty
-    own_size, own_scatter = sizes[x], scatter[x]
+    size_x, scatter_x = sizes[x], scatter[x]
     if method == AVERAGE:
         for c in range(row.shape[0]):
-            scores[c] = row[c] / (own_size * sizes[c]) + penalty[c]
+            scores[c] = row[c] / (size_x * sizes[c]) + penalty[c]
     elif method == WARD:
         for c in range(row.shape[0]):
-            scores[c] = growth(row[c], sizes[c], scatter[c], own_size, own_scatter) + penalty[c]
+            scores[c] = growth(row[c], sizes[c], scatter[c], size_x, scatter_x) + penalty[c]
     else:
         for c in range(row.shape[0]):
             scores[c] = row[c] + penalty[c]
@@ -278,9 +278,9 @@ def height(value, columns, x, y, method):
 
 
 @kernel(inline="always")
-def growth(value, size, scatter, own_size, own_scatter):
+def growth(value, size, scatter, size_x, scatter_x):
     """Ward: how much a merge adds to the sum of squares, from the sum of squares between."""
-    return (value - (own_size * scatter + size * own_scatter)) / (own_size + size)
+    return (value - (size_x * scatter + size * scatter_x)) / (size_x + size)
 
 
 @kernel
@@ -352,7 +352,7 @@ def refresh_row(columns, work, count, x):
 
 @kernel
 def merge(columns, work, count, x, y, between, method):
-    """Make x and y one cluster, in the lower column, with a row of its own."""
+    """Make x and y one cluster, in the lower column, with one row."""
     stride = count[AT.stride]
     row = work.pool[columns.row_of[x] * stride : (columns.row_of[x] + 1) * stride]
     other = work.pool[columns.row_of[y] * stride : (columns.row_of[y] + 1) * stride]
