@@ -182,6 +182,17 @@ def test_capitals_of_speakers_and_headings_are_not_how_a_name_is_written():
     assert {"Sicinius", "Menenius"} <= set(first)
 
 
+def test_headings_of_a_form_and_greetings_name_nothing():
+    form = "SYNOPSIS\n{0} the anchor {1}\n\nERRORS\nno anchor at {1}\n\nSEE ALSO\nanchor {1}"
+    letter = "Hello team,\n\nthe oven {1} is {0} and hot.\n\nKind regards\nAnn {1}"
+    texts = [form.format("drop", i) for i in range(20)]
+    texts += [letter.format("big", i) for i in range(20)]
+    first, second = names_of(texts, np.repeat([0, 1], 20))
+    assert "anchor" in first
+    words = {word.lower() for name in (*first, *second) for word in name.split()}
+    assert not words & {"synopsis", "errors", "hello", "team", "regards"}
+
+
 def test_abbreviations_sources_and_ends_of_names_name_nothing_where_there_is_more():
     news = [
         f"WASHINGTON (AP) AP - Sen. {who} spoke about taxes in New York on day {i}."

@@ -1,8 +1,12 @@
 """What the report says of languages, reading, columns and time, as a file."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from tacit.explore.report.sections.time import span, years_of
 from tests.explore.corpora import HOSTILE, letters
 from tests.explore.test_report import Reader, core_of, page_of
 
@@ -39,6 +43,14 @@ def years(explored):
 
 def said(project):
     return " ".join(" ".join(Reader(page_of(project)).words).split())
+
+
+def test_periods_of_many_years_do_not_move_the_first_and_last_year():
+    days = np.array(["1611-01-01", "1993-05-02", "2024-01-01"], "datetime64[D]")
+    stage = {"day": days.astype(np.int64), "period": np.array([0, 1, 1])}
+    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage))
+    time = {"years": years_of(report), "periods": ["1600–1624", "2000–2024"]}
+    assert span(time) == ("1611", "2024")
 
 
 def test_the_summary_tells_of_languages_columns_and_time(years):

@@ -37,7 +37,7 @@ STAGES = (
     Stage("meaning", 5, "Finding directions of meaning", ("counts",), ("seed", "effort"),
           find_meaning),
     Stage("map", 2, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
-    Stage("groups", 16, "Finding groups", ("ingest", "counts", "meaning"),
+    Stage("groups", 17, "Finding groups", ("ingest", "counts", "meaning"),
           ("seed", "effort", "k"), find_groups),
     Stage("what_if", 5, "Trying other numbers of groups", ("counts", "meaning"),
           ("seed", "effort"), group_otherwise),
@@ -58,7 +58,7 @@ LIVE_STAGES = (
     Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
           live=True),
 )  # fmt: skip
-INGEST = 3  # version
+INGEST = 4  # version
 READING = "Reading documents"
 
 

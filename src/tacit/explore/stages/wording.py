@@ -13,7 +13,7 @@ import html
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -53,6 +53,8 @@ ELIDED = re.compile(
 )
 AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
+HEADING, HEADING_WORDS = 60, 4  # characters and words of a line that is a heading, at most
+REPEATS, REPEATED = 10, 0.02  # documents, and fraction of the documents, that have a heading
 PLURALS = {"news", "series", "species", "means", "arms", "always", "mars", "physics", "texas"}
 
 
@@ -402,18 +404,56 @@ def without_markup(text: str, noise: Counter[str]) -> str:
     return text
 
 
+def headings_of(texts: Sequence[str]) -> frozenset[str]:
+    """Lines of a few words, at the beginning of a paragraph, that many documents have: the
+    headings of a form, greetings.
+
+    >>> sorted(headings_of([f"HISTORY\\nof {i}\\n\\nSEE ALSO\\nls {i}" for i in range(20)]))
+    ['HISTORY', 'SEE ALSO']
+    """
+    documents: Counter[str] = Counter()
+    for text in texts:
+        documents.update({line for _, line in first_lines(text)})
+    least = max(REPEATS, REPEATED * len(texts))
+    return frozenset(line for line, n in documents.items() if n >= least)
+
+
+def first_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The short first lines of paragraphs with their places among the lines."""
+    before = ""
+    for i, line in enumerate(text.split("\n")):
+        line = line.strip()
+        if line and not before and len(line) <= HEADING and len(line.split()) <= HEADING_WORDS:
+            yield i, line
+        before = line
+
+
+def without_headings(text: str, headings: frozenset[str], noise: Counter[str]) -> str:
+    """The text without the lines that are headings; these are counted."""
+    lines = text.split("\n")
+    for i, line in first_lines(text):
+        if line in headings and len(lines) > 1:
+            noise[line] += 1
+            lines[i] = "\n"
+    return "\n".join(lines)
+
+
 def tokens_of(
     texts: Iterable[tuple[int, str]], vocabulary: list[str]
 ) -> tuple[Sample, np.ndarray]:
-    """The tokens of the texts with their words, and which words stand in addresses and tags
-    more often than in text."""
+    """The tokens of the texts with their words, and which words stand in addresses, tags and
+    headings more often than in text."""
     every, plain, run = token_patterns()
     places: dict[str, int] = {}
     found: list[int] = []
     rows: list[tuple[int, int]] = []
     runs: dict[int, list[str]] = {}
     noise: Counter[str] = Counter()
+    texts = list(texts)
+    headings = headings_of([text for _, text in texts])
     for row, text in texts:
+        if headings:
+            text = without_headings(text, headings, noise)
         text = without_markup(text, noise)
         ascii_ = text.isascii()
         if not ascii_:
