@@ -16,6 +16,7 @@ Dunning (1993), Accurate methods for the statistics of surprise and coincidence.
 Linguistics 19.
 """
 
+import re
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ NAMELESS = "no words of its own"
 WORDS = 14  # listed for every group
 IN_NAME = 3
 CLEARLY = 1.5  # times the mean of the other documents
+LEAST_RECURRENT = 0.1  # a word that hardly ever recurs in a document scores as if this often
 ENOUGH = 8.0  # times: a term that is rarer elsewhere is no more telling
 COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if any does
 CANDIDATES = 40  # terms of a group that are looked at
@@ -51,8 +53,9 @@ UNSURE = 0.3  # of the documents with a known language: below, those of all lang
 # Of the places of a term: a phrase with a telling neighbor, with any, and of four words.
 TOGETHER, WHOLE, ALWAYS = 0.3, 0.6, 0.9
 # Of the documents of known language, which must be half of all: those in the languages of a
-# group; at most, those of its siblings; and those in a language that is one of several.
-KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL = 0.5, 0.7, 0.3, 0.15
+# group; at most, those of its siblings; those in a language that is one of two or three; and
+# those in the languages of a group that has more.
+KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL, MANY_LANGUAGES = 0.5, 0.7, 0.3, 0.15, 0.9
 LOWER = 0.05  # of the places in capitals that are written otherwise
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
@@ -63,6 +66,7 @@ SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 LOOKED_AT = 300  # places of a term, about
 VARIED = 0.5  # of the places of a word without spaces that may be beside one character
+ENDINGS_CHANGE = re.compile("[\u0370-\u052f]")  # Greek and Cyrillic
 LONGEST_RUN, MOST_PLACES = 6, 1000  # characters of a name without spaces; its places
 
 
@@ -133,7 +137,7 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         rows = labels == g
         own = np.where(owner == g, ranked[g], 0.0)
         name = Name(wording, rows, allowed[g], ranked[g], taken)
-        languages = own_languages(wording, rows, inside)
+        languages = language_names(wording, rows, inside)
         name.shown += [each for each in languages if each.casefold() not in taken]
         if len(name.shown) < 2:  # words of one language would not name several
             name.fill(own, scores.share[g])
@@ -179,6 +183,7 @@ class Scores(NamedTuple):
         ratio = (mean + floor) / (others + floor)
         score = np.where((ratio >= CLEARLY) & (t > 0), t, 0.0)
         score *= np.sqrt(np.log2(np.clip(ratio, 1.0, ENOUGH)))
+        score *= np.sqrt(np.clip(wording.terms.recurrence, LEAST_RECURRENT, 1.0))
         share = present / own
         return cls(score, share, (present.sum(axis=0) - present) / rest, sizes)
 
@@ -202,27 +207,37 @@ def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
     return np.bincount(guess[guess != UNKNOWN], minlength=len(CODES))
 
 
-def own_languages(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
-    """The languages of a group, if nearly all of it is in a few and most of its siblings are in
-    none of them."""
-    beside = inside & ~rows
-    votes, others = votes_of(wording, rows), votes_of(wording, beside)
+def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
+    """The languages of a group, if nearly all of it is in them and most of its siblings are in
+    none of them; of many, the first two and how many more."""
+    siblings = inside & ~rows
+    votes, others = votes_of(wording, rows), votes_of(wording, siblings)
     for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
         at = CODES.index(script)
         best = max((CODES.index(c) for c in WRITTEN if WRITTEN[c] == script), key=votes.item)
         if votes[best]:
-            for each in (votes, others):
-                each[best], each[at] = each[best] + each[at], 0
-    known, order = votes.sum(), np.argsort(-votes, kind="stable")[:IN_NAME]
-    order = order[votes[order] >= SEVERAL * known]
-    if votes[order[:1]].sum() >= ONE_LANGUAGE * known:
-        order = order[:1]
-    unclear = known < KNOWN * rows.sum() or others.sum() < KNOWN * beside.sum()
-    rest = others[order].sum() > OTHERS * others.sum()
-    if unclear or rest or votes[order].sum() < ONE_LANGUAGE * known:
+            for counts in (votes, others):
+                counts[best], counts[at] = counts[best] + counts[at], 0
+    known, order = votes.sum(), np.argsort(-votes, kind="stable")
+    if known < KNOWN * rows.sum() or others.sum() < KNOWN * siblings.sum():
+        return []
+    reached = votes[order].cumsum()
+    if not known or reached[0] >= ONE_LANGUAGE * known:
+        size = 1
+    elif reached[IN_NAME - 1] >= ONE_LANGUAGE * known:
+        size = int((votes[order[:IN_NAME]] >= SEVERAL * known).sum())
+    else:
+        size = int(np.searchsorted(reached, MANY_LANGUAGES * known)) + 1
+    order = order[:size]
+    if votes[order].sum() < ONE_LANGUAGE * known or not known:
+        return []
+    if others[order].sum() > OTHERS * others.sum():
         return []
     names = [NAMES[CODES[i]] for i in order]
-    return [name if name.endswith("script") else f"{name}-language" for name in names]
+    names = [name if name.endswith("script") else f"{name}-language" for name in names]
+    if len(names) > IN_NAME:
+        names = [*names[: IN_NAME - 1], f"{len(names) - IN_NAME + 1} other languages"]
+    return names
 
 
 def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
@@ -249,7 +264,7 @@ class Name:
         self.wording, self.rows, self.allowed = wording, rows, allowed
         self.scores, self.taken = scores, taken
         self.shown: list[str] = []
-        self.used: set[int] = set()
+        self.used: dict[int, str] = {}  # terms and what they are shown in
 
     def fill(self, own: np.ndarray, share: np.ndarray) -> None:
         """Add the best terms: first those that many documents hold, then any; words of forms
@@ -272,19 +287,29 @@ class Name:
         word = str(self.wording.terms.names[term])
         if term in self.used:
             return
+        phrase, part = [term], None
         if is_run(word):
             shown = self.joined_run(word)
         else:
-            phrase = self.phrase(term)
-            if any(t in self.used for t in phrase):
-                phrase = [term]
+            longer = self.phrase(term)
+            parts = {self.used[t] for t in longer if t in self.used}
+            if len(parts) < 2:  # "base class" after "class" takes its place
+                phrase, part = longer, next(iter(parts), None)
             shown = self.written(phrase)
-            self.used |= set(phrase)
+            if part is not None and (shown is None or " " in part):
+                phrase, part = [term], None
+                shown = self.written(phrase)
         if shown is None or shown.casefold() in self.taken:
             return
-        said = [word for each in self.shown for word in each.split()]
-        if not any(forms_of_one(a, b) for a in said for b in shown.split()):
+        others = [each for each in self.shown if each != part]
+        words = [word for each in others for word in each.split()]
+        if any(forms_of_one(a, b) for a in words for b in shown.split()):
+            return
+        self.used |= dict.fromkeys(phrase, shown)
+        if part is None:
             self.shown.append(shown)
+        else:
+            self.shown[self.shown.index(part)] = shown
 
     def is_form(self, term: int) -> bool:
         """Whether most places of a term are in the same surroundings, punctuation in it; or it
@@ -318,6 +343,8 @@ class Name:
         )
         most = counts.argmax()
         if counts[most] <= MOSTLY * len(at) or not sample.forms[words[most]][0].isupper():
+            return False
+        if sample.first[before].mean() > MOSTLY:  # capital as the first word of a sentence
             return False
         return not self.may_stand(int(sample.terms[before[first[most]]]))
 
@@ -465,15 +492,20 @@ def plain_form(seen: Counter[str]) -> str | None:
 
 
 def forms_of_one(a: str, b: str) -> bool:
-    """Whether two words begin alike for most of the shorter one.
+    """Whether two words begin alike for most of the shorter one; in Cyrillic and Greek, where
+    short words change their endings too, whether they differ in these alone.
 
     >>> forms_of_one("window", "windows"), forms_of_one("car", "card")
+    (True, False)
+    >>> forms_of_one("игра", "игры"), forms_of_one("мир", "море")
     (True, False)
     """
     a, b = a.casefold(), b.casefold()
     shorter = min(len(a), len(b))
     most = max(4, shorter - 3)
-    return a == b or (shorter >= 4 and a[:most] == b[:most])
+    if ENDINGS_CHANGE.match(a) and max(len(a), len(b)) - shorter < 2:
+        most = max(3, shorter - 2)
+    return a == b or (shorter >= min(4, most) and a[:most] == b[:most])
 
 
 # --- Scripts without spaces ---

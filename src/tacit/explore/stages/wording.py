@@ -30,6 +30,7 @@ SAMPLE_CHARACTERS = 3_000_000
 SHORTEST_PART = 1500  # characters of each document in the sample, at least
 RARE = 2  # documents that a term must be in, and one in RARE_SHARE of a large collection
 RARE_SHARE = 2000
+PRIOR = 10  # documents with the usual rate, added to those of each term
 WORDY = 20  # words: shorter documents are not scaled up
 REMAINS = """
 lt gt amp quot nbsp apos http https ftp www com org net edu gov html htm href src img br div
@@ -66,6 +67,7 @@ class Terms(NamedTuple):
     of: np.ndarray  # (V,) the term of every word, -1 for what names nothing
     table: sp.csr_array  # (n, T) the logarithm of 1 + count, long documents scaled down
     stops: np.ndarray  # (T, languages) bool
+    recurrence: np.ndarray  # (T,) how likely it recurs in a document, 1 for the usual term
 
 
 class Sample(NamedTuple):
@@ -251,6 +253,8 @@ def find_terms(
             short = without_article(word)
             alone = any(form in known for form in (short, singular(short), f"{short}s"))
             base = singular(short if alone else word)
+            if listing(base) != listing(word):  # French "dans" is no plural of Indonesian "dan"
+                base = word
             base = stems.stem(word) if is_hangul(word) else base
             of[i] = place.setdefault(base, i)
             if left_out[of[i]]:
@@ -269,6 +273,7 @@ def find_terms(
     )
     table = sp.csr_array(counts.astype(np.float32) @ to_terms)
     table.sort_indices()
+    recurrence = recurrence_of(table)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     typical = max(float(np.median(lengths)) if n else 0.0, WORDY)
     scale = np.minimum(1.0, typical / np.maximum(lengths, 1.0))
@@ -280,18 +285,39 @@ def find_terms(
     names = np.array([words[i] for i in best], object)
     shared = [bases[int(i)] for i in common]
     stops = stop_table([str(word) for word in names]) | stop_table(shared)
-    return Terms(names, shared, of, table, stops)
+    return Terms(names, shared, of, table, stops, recurrence)
+
+
+def recurrence_of(table: sp.csr_array) -> np.ndarray:
+    """How likely each term is to come again in a document that holds it, compared with other
+    terms: words for a subject recur (Katz 1996), as "server" and not "easier"."""
+    holds = np.bincount(table.indices, minlength=table.shape[1])
+    again = np.bincount(table.indices[table.data > 1], minlength=table.shape[1])
+    usual = again.sum() / max(holds.sum(), 1)
+    rate = (again + PRIOR * usual) / (holds + PRIOR)
+    return rate / max(usual, 1e-12) if usual > 0 else np.ones(len(holds))
 
 
 def stop_table(words: list[str]) -> np.ndarray:
     """(words, languages) Whether each word is a function word of each language."""
-    lists = [stops_of(code) for code in CODES]
-    every = frozenset().union(*lists)
-    out = np.zeros((len(words), len(lists)), bool)
+    out = np.zeros((len(words), len(CODES)), bool)
     for i, word in enumerate(words):
-        if is_stop(word, every):
-            out[i] = [is_stop(word, listed) for listed in lists]
+        if codes := listing(word):
+            out[i] = np.isin(CODES, codes)
     return out
+
+
+@cache
+def all_stops() -> frozenset[str]:
+    """The function words of all languages."""
+    return frozenset().union(*map(stops_of, CODES))
+
+
+def listing(word: str) -> list[str]:
+    """The languages of which a word is a function word."""
+    if not is_stop(word, all_stops()):
+        return []
+    return [code for code in CODES if is_stop(word, stops_of(code))]
 
 
 def is_stop(word: str, listed: frozenset[str]) -> bool:
