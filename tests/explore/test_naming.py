@@ -204,7 +204,7 @@ def test_words_that_recur_in_a_document_name_it_before_those_that_do_not():
     for subject in ("anchor", "oven"):
         manner = {"anchor": "allows", "oven": "easier"}[subject]
         for i in range(40):
-            words = [manner] + [subject] * (3 if i % 5 else 0) + list(rng.choice(list("xyz"), 9))
+            words = [manner, *[subject] * (3 if i % 5 else 0), *rng.choice(list("xyz"), 9)]
             texts.append(" ".join(rng.permutation(words)))
     first, second = names_of(texts, np.repeat([0, 1], 40))
     assert (first[0], second[0]) == ("anchor", "oven")

@@ -26,18 +26,18 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import given_titles, title_and_opening
 from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
+from tacit.explore.stages.unspaced import is_run, word_of_pair
 from tacit.explore.stages.wording import (
     Sample,
     Wording,
     is_hangul,
-    is_particle,
     without_article,
     without_possessive,
 )
 
 __all__ = [
-    "NAMELESS", "Named", "context_wording", "forms_of_one", "name_groups", "name_them",
-    "shown_name",
+    "NAMELESS", "Named", "context_wording", "forms_of_one", "is_language_name", "name_groups",
+    "name_them", "shown_name",
 ]  # fmt: skip
 
 NAMELESS = "no words of its own"
@@ -65,9 +65,7 @@ MOSTLY = 0.8  # of the places of a term after one word, or before a point: "York
 SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 LOOKED_AT = 300  # places of a term, about
-VARIED = 0.5  # of the places of a word without spaces that may be beside one character
 ENDINGS_CHANGE = re.compile("[\u0370-\u052f]")  # Greek and Cyrillic
-LONGEST_RUN, MOST_PLACES = 6, 1000  # characters of a name without spaces; its places
 
 
 def name_them(
@@ -233,11 +231,25 @@ def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> li
         return []
     if others[order].sum() > OTHERS * others.sum():
         return []
-    names = [NAMES[CODES[i]] for i in order]
-    names = [name if name.endswith("script") else f"{name}-language" for name in names]
+    names = [language_name(CODES[i]) for i in order]
     if len(names) > IN_NAME:
         names = [*names[: IN_NAME - 1], f"{len(names) - IN_NAME + 1} other languages"]
     return names
+
+
+def language_name(code: str) -> str:
+    """A language in the name of a group."""
+    name = NAMES[code]
+    return name if name.endswith("script") else f"{name}-language"
+
+
+def is_language_name(part: str) -> bool:
+    """Whether a part of a name is from ``language_names``.
+
+    >>> [is_language_name(part) for part in ("Danish-language", "9 other languages", "whale")]
+    [True, True, False]
+    """
+    return part in map(language_name, CODES) or bool(re.fullmatch(r"\d+ other languages", part))
 
 
 def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
@@ -431,19 +443,14 @@ class Name:
         return form if without_article(base) != base else without_article(form)
 
     def joined_run(self, pair: str) -> str | None:
-        """A pair of characters of a script without spaces, extended to the word it is from;
-        None where it crosses the border of two."""
+        """The word of a script without spaces that a pair of its characters is from; None
+        where the pair crosses the border of two."""
         text = self.wording.texts_in(self.rows)
-        word = pair
-        while len(word) < LONGEST_RUN:
-            longer = extended(text, word)
-            if longer is None:
-                break
-            word = longer
-        if not stands_alone(text, word):
-            return None
-        if any(word in each or each in word or word[:2] in each or each + word[1:] in text
-               or word + each[1:] in text for each in self.shown):  # fmt: skip
+        word = word_of_pair(text, pair)
+        if word is None or any(
+            word in other or other in word or word[:2] in other or other + word[1:] in text
+            or word + other[1:] in text for other in self.shown
+        ):  # fmt: skip
             return None
         return word
 
@@ -506,55 +513,3 @@ def forms_of_one(a: str, b: str) -> bool:
     if ENDINGS_CHANGE.match(a) and max(len(a), len(b)) - shorter < 2:
         most = max(3, shorter - 2)
     return a == b or (shorter >= min(4, most) and a[:most] == b[:most])
-
-
-# --- Scripts without spaces ---
-
-
-def is_run(word: str) -> bool:
-    from tacit.text.characters import UNSPACED
-
-    return any(a <= ord(c) <= b for c in word for a, b in UNSPACED)
-
-
-def sides(text: str, word: str) -> tuple[Counter[str], Counter[str], int]:
-    """The characters before and after the first places of a word, and the number of these."""
-    before, after = Counter[str](), Counter[str]()
-    at, total = text.find(word), 0
-    while at >= 0 and total < MOST_PLACES:
-        total, end = total + 1, at + len(word)
-        before[text[at - 1] if at else "\n"] += 1
-        after[text[end] if end < len(text) else "\n"] += 1
-        at = text.find(word, at + 1)
-    return before, after, total
-
-
-def extended(text: str, word: str) -> str | None:
-    """The word with the character that stands before or after it most of the time."""
-    before, after, total = sides(text, word)
-    options = [(count, c + word, c) for c, count in before.items()]
-    options += [(count, word + c, c) for c, count in after.items()]
-    count, longer, c = max(options, default=(0, "", "\n"))
-    fits = c != "\n" and not is_particle(c) and is_katakana(c) == is_katakana(word[0])
-    return longer if fits and total >= FEWEST and count >= WHOLE * total else None
-
-
-def stands_alone(text: str, word: str) -> bool:
-    """Whether different characters stand on both sides of it, and no particle is in it; a word
-    in katakana has no katakana beside it."""
-    kana = sum(map(is_katakana, word))
-    if any(map(is_particle, word)) or 0 < kana < len(word):
-        return False
-    *both, total = sides(text, word)
-    if kana:
-        beside = sum(count for side in both for c, count in side.items() if is_katakana(c))
-        if beside > (1 - WHOLE) * total:
-            return False
-    return total > 0 and all(
-        not side.keys() - {"\n"} or "\n" in side or max(side.values()) <= VARIED * total
-        for side in both
-    )
-
-
-def is_katakana(c: str) -> bool:
-    return "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"

@@ -410,6 +410,13 @@ def token_patterns() -> tuple[re.Pattern, re.Pattern, re.Pattern]:
     return tokens(rf"[\w{marks}]"), tokens("[A-Za-z0-9_]"), re.compile(run)
 
 
+def runs_in(documents: Any) -> Iterator[str]:
+    """The runs of scripts without spaces in a sample of the documents."""
+    *_, run = token_patterns()
+    for _, text in sample_texts(documents):
+        yield from () if text.isascii() else run.findall(text)
+
+
 def without_markup(text: str, noise: Counter[str]) -> str:
     """The text without tags, entities, addresses, paths of files and the lines that say who is
     quoted; what is left out is counted."""
