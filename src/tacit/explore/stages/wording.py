@@ -52,6 +52,7 @@ ELIDED = re.compile(
     r"^(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu|dell|nell|sull|dall|all|quell|un)['’ʼ](?=\w{2})",
     re.I,
 )
+DIGEST, HEXADECIMAL = 7, re.compile("[0-9a-f]+")  # the fewest digits of a digest
 AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
 HEADING, HEADING_WORDS = 60, 4  # characters and words of a line that is a heading, at most
@@ -77,7 +78,7 @@ class Sample(NamedTuple):
     terms: np.ndarray  # (tokens,) its term (at first, its word), -1 for anything that is none
     surface: np.ndarray  # (tokens,) place of its written form
     first: np.ndarray  # (tokens,) bool: whether it begins a sentence
-    loud: np.ndarray  # (tokens,) bool: whether its sentence is all in capitals
+    capitals: np.ndarray  # (tokens,) bool: whether its sentence is all in capitals
     forms: list[str]
     point: int  # place of "." among them, -1 for none
     runs: dict[int, list[str]]  # of scripts without spaces, by document
@@ -86,8 +87,8 @@ class Sample(NamedTuple):
 
     def places(self, term: int, rows: np.ndarray) -> np.ndarray:
         """The tokens of a term in the documents of a mask."""
-        found = self.order[self.edges[term] : self.edges[term + 1]]
-        return found[rows[self.rows[found]]]
+        places = self.order[self.edges[term] : self.edges[term + 1]]
+        return places[rows[self.rows[places]]]
 
     def of_terms(self, term_of: np.ndarray, size: int) -> "Sample":
         """The same tokens with the terms of their words."""
@@ -111,10 +112,10 @@ class Wording(NamedTuple):
         texts = sample_texts(documents)
         tokens, noisy = tokens_of(texts, vocabulary)
         stems = Stems.of(vocabulary)
-        shouted = mostly_capitals(tokens, len(vocabulary))
+        in_capitals = mostly_capitals(tokens, len(vocabulary))
         left_out = noisy | np.array([
             names_nothing(word) or stems.is_no_noun(word) or (is_short(word) and not capital)
-            for word, capital in zip(vocabulary, shouted, strict=True)
+            for word, capital in zip(vocabulary, in_capitals, strict=True)
         ], bool)  # fmt: skip
         terms = find_terms(counts, vocabulary, left_out, stems)
         sample = tokens.of_terms(terms.of, len(terms.names))
@@ -122,8 +123,8 @@ class Wording(NamedTuple):
 
     def texts_in(self, rows: np.ndarray) -> str:
         """The runs of scripts without spaces in the documents of a mask, a line each."""
-        runs = (run for row, found in self.sample.runs.items() if rows[row] for run in found)
-        return "\n".join(runs)
+        runs = (runs for row, runs in self.sample.runs.items() if rows[row])
+        return "\n".join(run for row_runs in runs for run in row_runs)
 
 
 # --- Korean ---
@@ -155,7 +156,7 @@ def is_hangul(word: str) -> bool:
 
 class Stems(NamedTuple):
     """Korean words of a collection and the particles that they stand with. A particle is taken
-    off where the rest is a word of the collection, or stands with other particles too: the
+    off where the stem is a word of the collection, or stands with other particles too: the
     last syllable of a noun may look like one.
 
     >>> stems = Stems.of(["경제의", "경제를", "고양이", "문제", "문제에", "캐나다에"])
@@ -181,12 +182,12 @@ class Stems(NamedTuple):
     def stem(self, word: str) -> str:
         """A word without its particle."""
         for particle in ENDINGS:  # the longest first
-            rest = word[: -len(particle)]
-            if not word.endswith(particle) or len(rest) < 2:
+            stem = word[: -len(particle)]
+            if not word.endswith(particle) or len(stem) < 2:
                 continue
-            clear = particle in CLEAR and len(rest) > 2
-            if clear or rest in self.words or self.with_particles.get(rest, 0) > 1:
-                return rest
+            clear = particle in CLEAR and len(stem) > 2
+            if clear or stem in self.words or self.with_particles.get(stem, 0) > 1:
+                return stem
         return word
 
     def is_no_noun(self, word: str) -> bool:
@@ -267,9 +268,9 @@ def find_terms(
     number = np.full(len(words), -1, np.int64)
     number[common] = np.arange(len(common))
     of[inside] = number[of[inside]]
-    kept = np.flatnonzero(of >= 0)
+    used = np.flatnonzero(of >= 0)
     to_terms = sp.csr_array(
-        (np.ones(len(kept), np.float32), (kept, of[kept])), shape=(len(words), len(common))
+        (np.ones(len(used), np.float32), (used, of[used])), shape=(len(words), len(common))
     )
     table = sp.csr_array(counts.astype(np.float32) @ to_terms)
     table.sort_indices()
@@ -280,7 +281,7 @@ def find_terms(
     table.data = np.log1p(table.data * np.repeat(scale, np.diff(table.indptr)))
     best = np.zeros(len(common), np.int64)
     often = np.bincount(counts.indices, counts.data, minlength=len(words))
-    for i in kept[np.argsort(often[kept], kind="stable")]:
+    for i in used[np.argsort(often[used], kind="stable")]:
         best[of[i]] = i
     names = np.array([words[i] for i in best], object)
     shared = [bases[int(i)] for i in common]
@@ -338,13 +339,14 @@ def is_stop(word: str, listed: frozenset[str]) -> bool:
 
 
 def names_nothing(word: str) -> bool:
-    """Whether a word is a number, a single letter, a symbol, the remains of markup, or two
-    words of different scripts that have lost the space between them.
+    """Whether a word is a number, a single letter, a symbol, the digest of a file or version,
+    the remains of markup, or two words of different scripts that have lost the space between
+    them.
 
     >>> [names_nothing(w) for w in ("1984", "3d", "mp3", "a", "_", "lt", "whale", "鯨魚")]
     [True, True, False, True, True, True, False, False]
-    >>> [names_nothing(w) for w in ("facebookκοινοποίηση", "十五", "百度")]
-    [True, True, False]
+    >>> [names_nothing(w) for w in ("facebookκοινοποίηση", "十五", "百度", "1ede746b")]
+    [True, True, False, True]
     """
     if word.isascii() and word.isalpha():
         return len(word) < 2 or word in MARKUP
@@ -352,6 +354,8 @@ def names_nothing(word: str) -> bool:
         return True
     letters, digits = (sum(map(kind, word)) for kind in (str.isalpha, str.isdigit))
     if letters < 2 or digits > letters or all(map(str.isnumeric, word)):
+        return True
+    if digits and len(word) >= DIGEST and HEXADECIMAL.fullmatch(word):
         return True
     if word.isascii():
         return False
@@ -478,7 +482,7 @@ def tokens_of(
     headings more often than in text."""
     every, plain, run = token_patterns()
     places: dict[str, int] = {}
-    found: list[int] = []
+    tokens_read: list[int] = []
     rows: list[tuple[int, int]] = []
     runs: dict[int, list[str]] = {}
     noise: Counter[str] = Counter()
@@ -495,22 +499,22 @@ def tokens_of(
                 runs[row] = pieces
         tokens = (plain if ascii_ else every).findall(text)
         tokens.append("\n\n")
-        found += [places.setdefault(token, len(places)) for token in tokens]
+        tokens_read += [places.setdefault(token, len(places)) for token in tokens]
         rows.append((row, len(tokens)))
     known = {word: i for i, word in enumerate(vocabulary)}
     forms = list(places)
     column = np.array([known.get(form.lower(), -1) for form in forms], np.int64)
     ends = np.array([form in ENDS or form.isspace() for form in forms], bool)
-    surface = np.array(found, np.int64)
+    surface = np.array(tokens_read, np.int64)
     words = column[surface] if len(surface) else np.zeros(0, np.int64)
     outside = np.bincount(words[words >= 0], minlength=len(vocabulary))
     first = np.r_[True, ends[surface[:-1]]] if len(surface) else np.zeros(0, bool)
     sentence, lower = np.cumsum(first), np.array([form != form.upper() for form in forms], bool)
-    loud = np.bincount(sentence, lower[surface])[sentence] == 0
+    capitals = np.bincount(sentence, lower[surface])[sentence] == 0
     by_row = np.repeat([row for row, _ in rows], [size for _, size in rows])
     none, point = np.zeros(0, np.int64), places.get(".", -1)
     sample = Sample(
-        by_row.astype(np.int64), words, surface, first, loud, forms, point, runs, none, none
+        by_row.astype(np.int64), words, surface, first, capitals, forms, point, runs, none, none
     )
     inside = np.zeros(len(vocabulary), np.int64)
     for address, count in noise.items():
