@@ -231,6 +231,14 @@ def test_capitals_of_speakers_and_headings_are_not_how_a_name_is_written():
     assert {"Sicinius", "Menenius"} <= set(first)
 
 
+def test_abbreviations_with_points_are_words_written_as_people_write_them():
+    news = ["the U.S. sent ships", "ships of the U.S. left", "a U.S. port has ships"] * 8
+    oven = ["the oven bakes bread, e.g. rye", "bread from the oven, e.g. wheat"] * 12
+    first, second = names_of(news + oven, np.repeat([0, 1], 24))
+    assert "U.S." in first
+    assert not any("." in word for word in second)
+
+
 def test_headings_of_a_form_and_greetings_name_nothing():
     form = "SYNOPSIS\n{0} the anchor {1}\n\nERRORS\nno anchor at {1}\n\nSEE ALSO\nanchor {1}"
     letter = "Hello team,\n\nthe oven {1} is {0} and hot.\n\nKind regards\nAnn {1}"

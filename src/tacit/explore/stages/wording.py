@@ -43,6 +43,7 @@ HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
 ADDRESS = re.compile(
     r"(?<![^\s<(\[\"'])[^\s<>]*(?:@\w|://|www\.|\w\.(?:" + "|".join(HOSTS) + r")\b)[^\s<>]*"
 )
+ABBREVIATION = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}(?!\w)")
 PATH = re.compile(r"(?<![\w/.~+-])(?:[\w.~+-]*/){2}[\w.~+/-]*")
 ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re.M | re.I)
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
@@ -108,8 +109,11 @@ class Wording(NamedTuple):
     @classmethod
     def of(cls, counts: sp.csr_array, words: np.ndarray, documents: Any) -> "Wording":
         """From the counts of ``words`` and the documents that were counted."""
-        vocabulary = [str(word) for word in words]
-        texts = sample_texts(documents)
+        texts, n = list(sample_texts(documents)), counts.shape[0]
+        languages = languages_of(counts, [str(word) for word in words])
+        abbreviations, table = count_abbreviations(texts, n)
+        vocabulary = [*map(str, words), *abbreviations]
+        counts = sp.csr_array(sp.hstack([counts, table])) if abbreviations else counts
         tokens, noisy = tokens_of(texts, vocabulary)
         stems = Stems.of(vocabulary)
         in_capitals = mostly_capitals(tokens, len(vocabulary))
@@ -119,7 +123,7 @@ class Wording(NamedTuple):
         ], bool)  # fmt: skip
         terms = find_terms(counts, vocabulary, left_out, stems)
         sample = tokens.of_terms(terms.of, len(terms.names))
-        return cls(terms, languages_of(counts, vocabulary), sample)
+        return cls(terms, languages, sample)
 
     def texts_in(self, rows: np.ndarray) -> str:
         """The runs of scripts without spaces in the documents of a mask, a line each."""
@@ -414,6 +418,26 @@ def token_patterns() -> tuple[re.Pattern, re.Pattern, re.Pattern]:
     return tokens(rf"[\w{marks}]"), tokens("[A-Za-z0-9_]"), re.compile(run)
 
 
+def count_abbreviations(
+    texts: Sequence[tuple[int, str]], n: int
+) -> tuple[list[str], sp.csr_array]:
+    """Abbreviations with points, which are counted letter by letter and so are no words, and a
+    table of them for the n documents.
+
+    >>> names, table = count_abbreviations([(0, "the U.S. and the U.N."), (2, "U.S.-led")], 3)
+    >>> names, table.toarray().tolist()
+    (['u.s.'], [[1], [0], [1]])
+    """
+    uses = [(row, form.lower()) for row, text in texts for form in ABBREVIATION.findall(text)]
+    spread = Counter(name for _, name in set(uses))
+    names = sorted(name for name, size in spread.items() if size >= RARE)
+    column = {name: i for i, name in enumerate(names)}
+    cells = [(row, column[name]) for row, name in uses if name in column]
+    rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
+    ones = np.ones(len(cells), np.int32)
+    return names, sp.csr_array((ones, (rows, columns)), shape=(n, len(names)))
+
+
 def runs_in(documents: Any) -> Iterator[str]:
     """The runs of scripts without spaces in a sample of the documents."""
     *_, run = token_patterns()
@@ -476,7 +500,7 @@ def without_headings(text: str, headings: frozenset[str], noise: Counter[str]) -
 
 
 def tokens_of(
-    texts: Iterable[tuple[int, str]], vocabulary: list[str]
+    texts: Sequence[tuple[int, str]], vocabulary: list[str]
 ) -> tuple[Sample, np.ndarray]:
     """The tokens of the texts with their words, and which words stand in addresses, tags and
     headings more often than in text."""
@@ -486,7 +510,6 @@ def tokens_of(
     rows: list[tuple[int, int]] = []
     runs: dict[int, list[str]] = {}
     noise: Counter[str] = Counter()
-    texts = list(texts)
     headings = headings_of([text for _, text in texts])
     for row, text in texts:
         if headings:
