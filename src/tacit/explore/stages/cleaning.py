@@ -28,7 +28,7 @@ from tacit.data.document_names import title_of_name
 
 __all__ = [
     "SAME_TITLE", "Cleaned", "Found", "clean_markup", "reply_to", "split_header",
-    "split_signature",
+    "split_signature", "without_site",
 ]  # fmt: skip
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text

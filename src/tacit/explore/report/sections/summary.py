@@ -259,7 +259,7 @@ def language_findings(report: Report) -> list[str]:
     found = report.meta["languages"]
     if found is None or found["n"] < 2:
         return []
-    n, unknown = found["n"], small_percent(found["unknown"] / found["n"])
+    n, unknown = found["n"], escape(small_percent(found["unknown"] / found["n"]))
     common = [(name, size / n) for _, name, size in found["listed"] if size >= 0.03 * n]
     if len(common) < 2:
         some = found["unknown"] > 0.5 * n
