@@ -63,6 +63,13 @@ def test_a_few_documents_of_unknown_language_are_not_none():
     assert said.endswith("English (69%) and German (31%); the language of &lt;1% is unknown.")
 
 
+def test_of_many_languages_the_rare_ones_count():
+    listed = [[code, f"Language {code}", 100 if code in "abcdef" else 20] for code in "abcdefghij"]
+    meta = {"languages": {"listed": listed, "unknown": 0, "n": 680}}
+    said = language_findings(SimpleNamespace(meta=meta))[0]
+    assert said.startswith("They are in ten languages, most of all Language a (15%), ")
+
+
 def test_documents_are_not_called_by_the_name_of_their_site():
     titles = [f"Chapter {i} | The Site" for i in range(30)]
     documents = Documents.of(pa.table({"title": titles, "text": ["sea"] * 30}))
