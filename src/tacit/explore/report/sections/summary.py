@@ -266,7 +266,8 @@ def language_findings(report: Report) -> list[str]:
         return [f"The language of {unknown} of the documents is unknown."] if some else []
     listed = joined([f"{name} ({percent(part)})" for name, part in common[:4]])
     many = len(common) > 4  # then the rare ones count too
-    names = [name for _, name, _ in spoken(found)] if many else [name for name, _ in common]
+    least = max(2, LEAST_SPOKEN * n) if many else 0.03 * n
+    names = [name for _, name, size in found["listed"] if size >= least]
     scripts = " or scripts" if any(name.endswith("script") for name in names) else ""
     out = f"They are in {number(len(names))} languages{scripts}"
     out += f", most of all {listed}" if many else f": {listed}"
