@@ -12,7 +12,7 @@ stands between the same words and marks in most of its places: a form that is fi
 same in many of its places ("interest rates"); Dunning's likelihood ratio tests the pair. It is
 written as most often in the group.
 
-Words for a subject come again in the same document, other words hardly ever ("easier"); so a
+Words for a subject recur in the same document, other words hardly ever ("easier"); so a
 term counts less the more seldom it recurs in the documents that hold it.
 
 Dunning (1993), Accurate methods for the statistics of surprise and coincidence. Computational

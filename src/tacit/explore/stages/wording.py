@@ -294,7 +294,7 @@ def find_terms(
 
 
 def recurrence_of(table: sp.csr_array) -> np.ndarray:
-    """How likely each term is to come again in a document that holds it, compared with other
+    """How likely each term is to recur in a document that holds it, compared with other
     terms: words for a subject recur (Katz 1996), as "server" and not "easier"."""
     holds = np.bincount(table.indices, minlength=table.shape[1])
     again = np.bincount(table.indices[table.data > 1], minlength=table.shape[1])
