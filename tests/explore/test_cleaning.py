@@ -56,6 +56,44 @@ def test_markup_is_decoded(text, plain):
     assert clean_markup(text) == plain
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Oktal =C3=A4 =41 für jedes Zeichen l=\nang",  # what was encoded is ASCII
+        "for a=10, b=20 and c=30 take d ==\n40, as x = y = z",
+    ],
+)
+def test_codes_that_are_part_of_the_text_are_no_quoted_printable(text):
+    assert clean_markup(text) == text
+
+
+def test_a_message_whose_header_is_in_columns_loses_its_signature():
+    table = pa.table({
+        "subject": [f"Tea {i}" for i in range(4)],
+        "text": [f"Boil {i} cups.\n\n--\nAnn Lee\nHarbor 1" for i in range(4)],
+    })  # fmt: skip
+    texts, found = cleaned(table)
+    assert texts[2] == "Tea 2\n\nBoil 2 cups.\n\n"
+    assert "Signatures of 4 documents were set aside." in found.found.sentences()
+
+
+def test_a_greeting_is_no_title():
+    greetings = ["Hello,", "Dear team,", "Good morning,"]
+    texts = [f"{greetings[i % 3]}\n\nMy parcel {i} is late." for i in range(60)]
+    _, found = cleaned([*texts, "A letter without any greeting."])
+    assert found.columns["title"][:2] == ["My parcel 0 is late.", "My parcel 1 is late."]
+    assert found.columns["title"][60] is None
+
+
+def test_a_common_subject_is_no_title_where_the_text_has_a_line_of_its_own():
+    table = pa.table({
+        "subject": ["Help" if i % 2 else f"Parcel {i}" for i in range(40)],
+        "text": [f"Hello,\nwhere is number {i}?" for i in range(40)],
+    })  # fmt: skip
+    _, found = cleaned(table)
+    assert found.columns["title"][:2] == [None, "where is number 1?"]
+
+
 def test_passages_of_many_documents_are_set_aside_but_no_document_is_emptied():
     terms = "This message is confidential and meant for the addressee only."
     texts, found = cleaned(

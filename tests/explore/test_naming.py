@@ -175,11 +175,79 @@ def test_a_group_in_several_languages_is_named_by_them():
     assert sorted(first) == ["Danish-language", "Polish-language"]
 
 
+def test_a_group_in_many_languages_is_named_by_two_and_the_number_of_the_others():
+    samples = {
+        "Danish": "Skibet lå i havnen, men det var ikke der, da vi blev hentet af dem",
+        "Polish": "Statek był w porcie, ale nie było go tam, kiedy przyszli po nas",
+        "German": "Das Schiff war nicht in dem Hafen, und wir haben es auch nicht gesehen",
+        "Finnish": "Laiva oli satamassa, mutta se ei ollut siellä, kun he tulivat ja me",
+        "Spanish": "El barco no estaba en el puerto y nosotros no sabemos cuando los vio",
+    }
+    english = ["The ship was in the port but it was not there when they came for us"] * 40
+    texts = [text for text in samples.values() for _ in range(10)]
+    first, _ = names_of(texts + english, np.repeat([0, 1], [50, 40]))
+    languages = {f"{name}-language" for name in samples}
+    assert set(first[:2]) < languages
+    assert first[2:] == ["3 other languages"]
+
+
+def test_a_function_word_of_one_language_is_no_plural_of_that_of_another():
+    indonesian = ["kapal itu dan pelabuhan yang tidak ada di sini untuk kami"] * 30
+    french = ["le bateau est dans le port, dans la ville, et nous ne le savons pas"] * 12
+    _, second = names_of(indonesian + french, np.repeat([0, 1], [30, 12]))
+    assert "dans" not in second
+
+
+def test_words_that_recur_in_a_document_name_it_before_those_that_do_not():
+    rng = np.random.default_rng(0)
+    texts = []
+    for subject in ("anchor", "oven"):
+        manner = {"anchor": "allows", "oven": "easier"}[subject]
+        for i in range(40):
+            words = [manner, *[subject] * (3 if i % 5 else 0), *rng.choice(list("xyz"), 9)]
+            texts.append(" ".join(rng.permutation(words)))
+    first, second = names_of(texts, np.repeat([0, 1], 40))
+    assert (first[0], second[0]) == ("anchor", "oven")
+
+
+def test_a_phrase_takes_the_place_of_its_word():
+    texts = [f"the class {i} is a class. A base class of the class" for i in range(20)]
+    texts += [f"an oven {i} is an oven" for i in range(20)]
+    first, _ = names_of(texts, np.repeat([0, 1], 20))
+    assert first == ["base class"]
+
+
+def test_forms_of_a_word_with_endings_are_named_once():
+    game = ["игра началась, а игры и игроков нет", "в игре игры, и игра про замок"] * 10
+    oven = ["печь и хлеб", "хлеб из печи"] * 10
+    first, _ = names_of(game + oven, np.repeat([0, 1], 20))
+    assert sum(word.lower().startswith("игр") for word in first) == 1
+
+
 def test_capitals_of_speakers_and_headings_are_not_how_a_name_is_written():
     play = ["SICINIUS\tWhat says the tribune?", "MENENIUS\tHear me, tribune, hear."] * 10
     other = ["an oven full of bread", "bread from the oven"] * 10
     first, _ = names_of(play + other, np.repeat([0, 1], 20))
     assert {"Sicinius", "Menenius"} <= set(first)
+
+
+def test_abbreviations_with_points_are_words_written_as_people_write_them():
+    news = ["the U.S. sent ships", "ships of the U.S. left", "a U.S. port has ships"] * 8
+    oven = ["the oven bakes bread, e.g. rye", "bread from the oven, e.g. wheat"] * 12
+    first, second = names_of(news + oven, np.repeat([0, 1], 24))
+    assert "U.S." in first
+    assert not any("." in word for word in second)
+
+
+def test_headings_of_a_form_and_greetings_name_nothing():
+    form = "SYNOPSIS\n{0} the anchor {1}\n\nERRORS\nno anchor at {1}\n\nSEE ALSO\nanchor {1}"
+    letter = "Hello team,\n\nthe oven {1} is {0} and hot.\n\nKind regards\nAnn {1}"
+    texts = [form.format("drop", i) for i in range(20)]
+    texts += [letter.format("big", i) for i in range(20)]
+    first, second = names_of(texts, np.repeat([0, 1], 20))
+    assert "anchor" in first
+    words = {word.lower() for name in (*first, *second) for word in name.split()}
+    assert not words & {"synopsis", "errors", "hello", "team", "regards"}
 
 
 def test_abbreviations_sources_and_ends_of_names_name_nothing_where_there_is_more():

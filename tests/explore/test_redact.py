@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 
+import tacit
 from tacit.cli.main import main
 from tests.explore.browsing import open_reports
 from tests.explore.corpora import letters, table
@@ -85,3 +86,15 @@ def test_the_command_writes_it_beside_the_report(secrets, tmp_path, capsys):
     assert str(out) in capsys.readouterr().out
     assert SECRET not in everything(out.read_text(encoding="utf-8"))
     assert main(["report", str(tmp_path / "nothing"), "--redact"]) == 4
+
+
+def test_names_in_scripts_without_spaces_and_of_languages_stay(tmp_path):
+    sea = ["轮船在海洋中航行", "海洋的轮船很大", "我们看见海洋和轮船", "轮船离开了海洋"]
+    bread = ["面包师在烤面包", "烤箱里的面包师", "面包师打开烤箱", "这个烤箱很好"]
+    texts = [f"{text}{i}" for i in range(8) for text in sea + bread]
+    project = tacit.explore([*texts, "神秘词语"], k=2, effort="quick", out=tmp_path / "c.tacit")
+    page = project.report(tmp_path / "c.html", redact=True).read_text(encoding="utf-8")
+    core = json.loads(re.search(r'id="d-core">(.*?)</script>', everything(page), re.S)[1])
+    names = {part for group in core["meta"]["groups"] for part in group["name"]}
+    assert {"轮船", "海洋"} & names
+    assert "神秘" not in everything(page)

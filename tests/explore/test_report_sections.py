@@ -1,8 +1,15 @@
 """What the report says of languages, reading, columns and time, as a file."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from tacit.data import Documents
+from tacit.explore.report.clean_text import given_titles
+from tacit.explore.report.sections.summary import language_findings
+from tacit.explore.report.sections.time import span, years_of
 from tests.explore.corpora import HOSTILE, letters
 from tests.explore.test_report import Reader, core_of, page_of
 
@@ -39,6 +46,35 @@ def years(explored):
 
 def said(project):
     return " ".join(" ".join(Reader(page_of(project)).words).split())
+
+
+def test_periods_of_many_years_do_not_move_the_first_and_last_year():
+    days = np.array(["1611-01-01", "1993-05-02", "2024-01-01"], "datetime64[D]")
+    stage = {"day": days.astype(np.int64), "period": np.array([0, 1, 1])}
+    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage))
+    time = {"years": years_of(report), "periods": ["1600–1624", "2000–2024"]}
+    assert span(time) == ("1611", "2024")
+
+
+def test_a_few_documents_of_unknown_language_are_not_none():
+    listed = [["en", "English", 690], ["de", "German", 309]]
+    meta = {"languages": {"listed": listed, "unknown": 1, "n": 1000}}
+    said = language_findings(SimpleNamespace(meta=meta))[0]
+    assert said.endswith("English (69%) and German (31%); the language of &lt;1% is unknown.")
+
+
+def test_of_many_languages_the_rare_ones_count():
+    sizes = dict.fromkeys("abcdef", 100) | dict.fromkeys("ghij", 20)
+    listed = [[code, f"Language {code}", size] for code, size in sizes.items()]
+    meta = {"languages": {"listed": listed, "unknown": 0, "n": 1000}}
+    said = language_findings(SimpleNamespace(meta=meta))[0]
+    assert said.startswith("They are in ten languages, most of all Language a (10%), ")
+
+
+def test_documents_are_not_called_by_the_name_of_their_site():
+    titles = [f"Chapter {i} | The Site" for i in range(30)]
+    documents = Documents.of(pa.table({"title": titles, "text": ["sea"] * 30}))
+    assert given_titles(documents)[7] == "Chapter 7"
 
 
 def test_the_summary_tells_of_languages_columns_and_time(years):

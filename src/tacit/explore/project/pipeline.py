@@ -37,28 +37,28 @@ STAGES = (
     Stage("meaning", 5, "Finding directions of meaning", ("counts",), ("seed", "effort"),
           find_meaning),
     Stage("map", 2, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
-    Stage("groups", 16, "Finding groups", ("ingest", "counts", "meaning"),
+    Stage("groups", 17, "Finding groups", ("ingest", "counts", "meaning"),
           ("seed", "effort", "k"), find_groups),
     Stage("what_if", 5, "Trying other numbers of groups", ("counts", "meaning"),
           ("seed", "effort"), group_otherwise),
     Stage("words", 2, "Comparing words", ("counts", "meaning"), ("effort",),
           find_word_neighbors),
-    Stage("language_guess", 4, "Guessing languages", ("counts",), (), guess_languages),
+    Stage("language_guess", 5, "Guessing languages", ("counts",), (), guess_languages),
     Stage("outliers", 4, "Looking for oddities",
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
-    Stage("themes", 3, "Finding themes", ("ingest", "counts", "language_guess"),
+    Stage("themes", 4, "Finding themes", ("ingest", "counts", "language_guess"),
           ("seed", "effort", "topics"), find_themes),
     Stage("reading", 2, "Measuring how documents read", ("ingest", "language_guess"), (),
           read_documents),
-    Stage("fields", 2, "Comparing columns", ("ingest", "counts"), (), compare_fields),
-    Stage("time", 1, "Following time", ("ingest", "counts"), (), follow_time),
+    Stage("fields", 3, "Comparing columns", ("ingest", "counts"), (), compare_fields),
+    Stage("time", 2, "Following time", ("ingest", "counts"), (), follow_time),
 )  # fmt: skip
 LIVE_STAGES = (
     Stage("index", 1, "Indexing the texts", ("ingest", "counts"), (), index_texts, live=True),
     Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
           live=True),
 )  # fmt: skip
-INGEST = 3  # version
+INGEST = 4  # version
 READING = "Reading documents"
 
 

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from tacit.explore.stages.cleaning import SAME_TITLE, clean_markup, reply_to
+from tacit.explore.stages.cleaning import SAME_TITLE, clean_markup, reply_to, without_site
 
 __all__ = [
     "OPENING", "TITLE", "clean_line", "clean_text", "cut", "given_titles", "title_and_opening",
@@ -104,6 +104,6 @@ def given_titles(documents: Any) -> list[str | None] | None:
     if not given:
         return None
     rows = (next((v for v in row if v and v == v), None) for row in zip(*given, strict=True))
-    titles = [None if v is None else clean_markup(str(v)) for v in rows]
+    titles = without_site(["" if v is None else clean_markup(str(v)) for v in rows])
     often, most = Counter(titles), max(3, SAME_TITLE * len(titles))
-    return [title if often[title] <= most else None for title in titles]
+    return [title if title and often[title] <= most else None for title in titles]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from tacit.explore.report.report import Report
+from tacit.explore.stages.naming import is_language_name
+from tacit.explore.stages.unspaced import is_run
 
 __all__ = ["LEAST", "redact_facts", "redact_words"]
 
@@ -58,7 +60,33 @@ def shared_words(report: Report) -> set[str]:
     if not report.ran("counts"):
         return set()
     holding = report.context.arrays("counts")["document_counts"]
-    return {str(word) for word in report.context.words()[holding >= LEAST]}
+    known = {str(word) for word in report.context.words()[holding >= LEAST]}
+    return known | shared_runs(report)
+
+
+def shared_runs(report: Report) -> set[str]:
+    """The words of scripts without spaces that enough documents hold: as they are shown, they
+    were not counted."""
+    facts = report.facts
+    listed = [part for group in facts["groups"].get("groups", []) for part in group["name"]]
+    listed += [part for node in facts["groups"].get("nodes", []) for part in node["name"]]
+    listed += [w for theme in facts["themes"].get("themes", []) for w, *_ in theme["words"]]
+    listed += [
+        w for field in facts["fields"].get("fields", []) for words in field["words"]
+        for w, *_ in words
+    ]  # fmt: skip
+    listed += [e["word"] for way in ("rising", "falling") for e in facts["time"].get(way, [])]
+    counts = dict.fromkeys(filter(is_run, listed), 0)
+    shared: set[str] = set()
+    for text in report.context.documents().texts() if counts else ():
+        for word in [word for word in counts if word in text]:
+            counts[word] += 1
+            if counts[word] == LEAST:
+                shared.add(word)
+                del counts[word]
+        if not counts:
+            break
+    return shared
 
 
 def kept(words: list[Any], known: set[str]) -> list[Any]:
@@ -71,7 +99,10 @@ def kept_name(group: dict[str, Any], known: set[str]) -> list[str]:
     name = list(group.get("name") or [])
     if group.get("renamed"):
         return name
-    some = [part for part in name if set(PARTS.findall(part.lower())) <= known]
+    some = [
+        part for part in name
+        if is_language_name(part) or set(PARTS.findall(part.lower())) <= known
+    ]  # fmt: skip
     number = group.get("group", group.get("chosen"))
     return some or [f"group {number}" if number is not None else "a group"]
 

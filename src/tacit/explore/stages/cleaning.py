@@ -28,10 +28,11 @@ from tacit.data.document_names import title_of_name
 
 __all__ = [
     "SAME_TITLE", "Cleaned", "Found", "clean_markup", "reply_to", "split_header",
-    "split_signature",
+    "split_signature", "without_site",
 ]  # fmt: skip
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
+OPENING = 500  # characters of a document that its title is looked for in
 SAMPLE = 20_000  # documents that repeated passages are found in
 LINE_WORDS, SENTENCE_WORDS = 6, 8  # of a passage, at least; people repeat short sentences
 PIECE = re.compile(r"(\n|(?<=[.!?]) +)")  # what separates lines and sentences
@@ -55,6 +56,8 @@ TAG = re.compile(
 )
 SITE = re.compile(r"(\S.*?)\s+[-–—|·]\s+([^-–—|·]{2,60})$")
 QUOTED = re.compile(r"=(?:[0-9A-F]{2})")
+SOFT_BREAK = re.compile(r"=[ \t]*\r?\n")
+ENCODED = 0.9  # of the signs of equality in quoted-printable text
 
 
 @dataclass
@@ -108,6 +111,8 @@ class Cleaned:
         self.columns: dict[str, list[str | None]] = {}
         self.titles: list[str | None] | None = None
         self.passages: frozenset[int] = frozenset()
+        named = [name for name in documents.columns if str(name).lower() == "subject"]
+        self.subjects = documents.column(named[0]) if named else None
         if on:
             self._scan()
 
@@ -117,8 +122,8 @@ class Cleaned:
             yield from self.documents.texts()
             return
         found = Found(columns=self.found.columns, passages=self.found.passages)
-        for i, given in enumerate(self.documents.texts()):
-            text, _ = clean_message(given, found, about=False)
+        for i, raw in enumerate(self.documents.texts()):
+            text, _ = clean_message(raw, found, about=False, mail=self._is_mail(i))
             text = self._without_passages(text, found)
             title = self.titles[i] if self.titles else None
             if title and not text.lstrip()[: 4 * len(title) + 200].startswith(title):
@@ -131,17 +136,17 @@ class Cleaned:
 
     def _scan(self) -> None:
         headers: list[dict[str, str]] = []
-        first_lines: list[str] = []
+        openings: list[list[str]] = []
         seen, lines, shown = set[int](), Counter[int](), dict[int, str]()
         n = len(self.documents)
         every = max(1, -(-n // SAMPLE))
         scratch = Found()
-        for i, given in enumerate(self.documents.texts()):
-            text, header = clean_message(given, scratch)
+        for i, raw in enumerate(self.documents.texts()):
+            text, header = clean_message(raw, scratch, mail=self._is_mail(i))
             headers.append(header)
-            first_lines.append(text[:500].lstrip().partition("\n")[0].strip())
-            if i % every == 0 and (own := number_of(text)) not in seen:
-                seen.add(own)
+            openings.append(lines_of(text[:OPENING]))
+            if i % every == 0 and (digest := number_of(text)) not in seen:
+                seen.add(digest)
                 for key, line in dict(passages_of(text)).items():
                     lines[key] += 1
                     shown.setdefault(key, line)
@@ -150,7 +155,8 @@ class Cleaned:
         self.passages = frozenset(common)
         self.found.passages = [shown[key] for key in common]
         self._add_columns(headers)
-        self._find_titles(first_lines)
+        self._find_titles()
+        self._name_documents(openings)
 
     def _add_columns(self, headers: list[dict[str, str]]) -> None:
         taken = {str(name).lower() for name in self.documents.columns}
@@ -160,16 +166,15 @@ class Cleaned:
                 self.columns[name] = values
                 self.found.columns.append(name)
 
-    def _find_titles(self, first_lines: list[str]) -> None:
+    def _find_titles(self) -> None:
         columns = {str(name).lower(): name for name in self.documents.columns}
         given = [self.documents.column(columns[each]) for each in TITLED if each in columns]
         given += [values for name, values in self.columns.items() if name == "subject"]
         if not given:
-            self._name_files(first_lines)
             return
         titles = without_site([
-            reply_to(" ".join(clean_markup(str(found)).split())) if found == found else ""
-            for found in (next(filter(None, row), "") for row in zip(*given, strict=True))
+            reply_to(" ".join(clean_markup(str(value)).split())) if value == value else ""
+            for value in (next(filter(None, row), "") for row in zip(*given, strict=True))
         ])  # fmt: skip
         often = Counter(titles)
         most = max(3, SAME_TITLE * len(titles))
@@ -177,14 +182,27 @@ class Cleaned:
             t if t and often[t] <= most and not t.isdigit() else None for t in titles
         ]
 
-    def _name_files(self, first_lines: list[str]) -> None:
-        """Files whose first line is that of others too are called by their names."""
-        report, ids = self.documents.report, list(self.documents.ids)
-        often = Counter(first_lines)
-        named = [title_of_name(str(i)) if often[line] > 1 else None
-                 for i, line in zip(ids, first_lines, strict=True)]  # fmt: skip
-        if report.files_read > 1 and any(named):
-            self.columns["title"] = named
+    def _name_documents(self, openings: list[list[str]]) -> None:
+        """Titles of documents that begin with the line of others: the name of the file, or
+        the first line that is not as common. A greeting is no title."""
+        if "title" in {str(name).lower() for name in self.documents.columns}:
+            return
+        often = Counter(lines[0] for lines in openings if lines)
+        files = self.documents.report.files_read > 1
+        most = 1 if files else max(3, REPEATED * len(openings))
+        ids, titles = list(self.documents.ids), self.titles or [None] * len(openings)
+        names = [
+            None if title or not lines or often[lines[0]] <= most
+            else title_of_name(str(i)) if files
+            else next((line for line in lines if often[line] <= most), None)
+            for i, title, lines in zip(ids, titles, openings, strict=True)
+        ]  # fmt: skip
+        if any(names):
+            self.columns["title"] = names
+
+    def _is_mail(self, row: int) -> bool:
+        """Whether a document has a subject, so that it is a message without its header."""
+        return self.subjects is not None and bool(self.subjects[row])
 
     def _without_passages(self, text: str, found: Found) -> str:
         if not self.passages:
@@ -206,20 +224,27 @@ class Cleaned:
 # --- One document ---
 
 
-def clean_message(text: str, found: Found, *, about: bool = True) -> tuple[str, dict[str, str]]:
-    """A text without header, signature, encoding and markup; what the header says, if that
-    is asked."""
+def clean_message(
+    text: str, found: Found, *, about: bool = True, mail: bool = False
+) -> tuple[str, dict[str, str]]:
+    """A text without header, signature, encoding and markup; the fields of the header, if
+    that is asked. ``mail`` where it is known to be the body of a message."""
     header, body = split_header(text)
-    mail = bool(header and body.strip())
-    found.headers += mail
-    body = body if mail else text
-    said = mail_fields(message_from_string(header)) if mail and about else {}
-    own, signature = split_signature(body, mail=mail)
-    if signature and own.strip():
+    headed = bool(header and body.strip())
+    found.headers += headed
+    body = body if headed else text
+    header_fields = mail_fields(message_from_string(header)) if headed and about else {}
+    unsigned, signature = split_signature(body, mail=mail or headed)
+    if signature and unsigned.strip():
         found.signatures += 1
-        body = own
+        body = unsigned
     cleaned = clean_markup(body, found)
-    return (cleaned if cleaned.strip() or not body.strip() else body), said
+    return (cleaned if cleaned.strip() or not body.strip() else body), header_fields
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that are not blank."""
+    return [line for line in map(str.strip, text.split("\n")) if line]
 
 
 def split_header(text: str) -> tuple[str, str]:
@@ -270,7 +295,7 @@ def clean_markup(text: str, found: Found | None = None) -> str:
     "Dow falls 'again\\n AT&T up"
     """
     found = found or Found()
-    if "=" in text and len(QUOTED.findall(text)) >= 3 and "=\n" in text.replace("\r", ""):
+    if is_quoted_printable(text):
         found.quoted += 1
         raw = quopri.decodestring(text.encode("utf-8"))
         try:
@@ -294,6 +319,19 @@ def clean_markup(text: str, found: Found | None = None) -> str:
         text = re.sub(r"</?(?:br|p|div|li|tr|h[1-6])\b[^<>]{0,500}>", "\n", text, flags=re.I)
         text = TAG.sub("", text)
     return text
+
+
+def is_quoted_printable(text: str) -> bool:
+    """Whether a text is ASCII in which signs of equality are codes or end a line, as in none
+    that was not encoded.
+
+    >>> [is_quoted_printable(t) for t in ("Sch=C3=B6n, l=\\nang =3D gut", "a=10, b=20,=\\n3")]
+    [True, False]
+    """
+    if "=" not in text or not text.isascii():
+        return False
+    codes, ends = len(QUOTED.findall(text)), len(SOFT_BREAK.findall(text))
+    return codes >= 3 and ends > 0 and codes + ends >= ENCODED * text.count("=")
 
 
 def decode_remains(found: re.Match) -> str:

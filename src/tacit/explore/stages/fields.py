@@ -12,6 +12,7 @@ from tacit.explore.stages.dates import Dates, read_dates
 from tacit.explore.stages.ingest import RESERVED
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
+from tacit.explore.stages.unspaced import whole_words, with_whole_words
 
 __all__ = [
     "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "written",
@@ -178,6 +179,11 @@ def compare_fields(context: Context) -> Output:
             "sizes": sizes.tolist(),
             "words": listed,
         })  # fmt: skip
+    fields = output.facts["fields"]
+    every = {word for field in fields for words in field["words"] for word, *_ in words}
+    whole = whole_words(context.documents(), every)
+    for field in fields:
+        field["words"] = [with_whole_words(words, whole) for words in field["words"]]
     return output
 
 

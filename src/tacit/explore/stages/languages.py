@@ -15,6 +15,7 @@ Nothing else depends on the guess but names of groups, which leave out the funct
 languages of their documents, and readability, which is for English.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ UNKNOWN = 255  # instead of a place among the languages
 LEAST = 1.5  # score: two or three function words
 SHARE = 0.1  # of the words of a document that must be such
 LETTER = 0.5  # the weight of a word of one letter: "u" is Polish, and English on a telephone
+SETTLED, FEWEST = 0.95, 10  # of the documents with a known language in a script; documents
 CLEARLY = 1.3  # times the score of the next language
 
 
@@ -57,7 +59,7 @@ def guess_languages(context: Context) -> Output:
     """The language of every document, and how many documents are in each."""
     if why := context.skipped("counts"):
         return Output(skipped=why)
-    guess = languages_of(context.matrix("counts", "counts"), context.words())
+    guess = settle_scripts(languages_of(context.matrix("counts", "counts"), context.words()))
     found = np.bincount(guess, minlength=UNKNOWN + 1)
     order = sorted(range(len(CODES)), key=lambda i: (-found[i], CODES[i]))
     return Output(
@@ -86,6 +88,27 @@ def languages_of(
     return by_script(guess, scripts, lengths)
 
 
+def settle_scripts(guess: np.ndarray) -> np.ndarray:
+    """The guess, with the language for the script where most documents in the script are known
+    to be in one language.
+
+    >>> ru, uk, cyrl = (CODES.index(code) for code in ("ru", "uk", "cyrl"))
+    >>> settle_scripts(np.array([ru] * 20 + [cyrl])).tolist() == [ru] * 21
+    True
+    >>> int(settle_scripts(np.array([ru] * 20 + [uk] * 20 + [cyrl]))[-1]) == cyrl
+    True
+    """
+    guess = guess.copy()
+    sizes = np.bincount(guess, minlength=UNKNOWN + 1)
+    for script in set(WRITTEN.values()) - WRITTEN.keys():
+        known = [CODES.index(code) for code in WRITTEN if WRITTEN[code] == script]
+        best, place = max(known, key=lambda i: sizes[i]), CODES.index(script)
+        clear = sizes[best] >= SETTLED * sizes[known].sum() and sizes[best] > sizes[place]
+        if clear and sizes[best] >= FEWEST:
+            guess[guess == place] = best
+    return guess
+
+
 def function_words(words: Any) -> tuple[list[str], sp.csr_array]:
     """The codes of the languages, and what each word adds to each, (words, languages)."""
     codes, at = stop_languages(), {str(word): i for i, word in enumerate(words)}
@@ -97,6 +120,7 @@ def function_words(words: Any) -> tuple[list[str], sp.csr_array]:
     return codes, sp.csr_array((weight, (rows, columns)), shape=(len(at), len(codes)))
 
 
+@cache
 def stops_of(code: str) -> frozenset[str]:
     """The function words of a language, or of all languages in a script."""
     written = [each for each, script in WRITTEN.items() if script == code] or [code]

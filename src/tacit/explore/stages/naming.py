@@ -12,10 +12,15 @@ stands between the same words and marks in most of its places: a form that is fi
 same in many of its places ("interest rates"); Dunning's likelihood ratio tests the pair. It is
 written as most often in the group.
 
+Words for a subject recur in the same document, other words hardly ever ("easier"); so a
+term counts less the more seldom it recurs in the documents that hold it.
+
 Dunning (1993), Accurate methods for the statistics of surprise and coincidence. Computational
-Linguistics 19.
+Linguistics 19. Katz (1996), Distribution of content words and phrases in text and language
+modelling. Natural Language Engineering 2.
 """
 
+import re
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -25,34 +30,37 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import given_titles, title_and_opening
 from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
+from tacit.explore.stages.unspaced import is_run, word_of_pair
 from tacit.explore.stages.wording import (
     Sample,
     Wording,
     is_hangul,
-    is_particle,
     without_article,
     without_possessive,
 )
 
 __all__ = [
-    "NAMELESS", "Named", "context_wording", "forms_of_one", "name_groups", "name_them",
-    "shown_name",
+    "NAMELESS", "Named", "context_wording", "forms_of_one", "is_language_name", "name_groups",
+    "name_them", "shown_name",
 ]  # fmt: skip
 
 NAMELESS = "no words of its own"
 WORDS = 14  # listed for every group
 IN_NAME = 3
 CLEARLY = 1.5  # times the mean of the other documents
-ENOUGH = 8.0  # times: a term that is rarer elsewhere is no more telling
+LEAST_RECURRENT = 0.1  # a word that hardly ever recurs in a document scores as if this often
+ENOUGH = 8.0  # times: a term that is rarer elsewhere scores no higher
 COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if any does
-CANDIDATES = 40  # terms of a group that are looked at
+CANDIDATES = 40  # terms of a group, at most
 ACTIVE = 0.05  # of the documents of a group: the function words of their language are left out
-UNSURE = 0.3  # of the documents with a known language: below, those of all languages are
-# Of the places of a term: a phrase with a telling neighbor, with any, and of four words.
-TOGETHER, WHOLE, ALWAYS = 0.3, 0.6, 0.9
+UNSURE = 0.3  # of the documents with a known language: below, those of all languages are too
+# Of the places of a term that a phrase needs: with a neighbor that scores, with any, and of
+# four words.
+TOGETHER, MOSTLY_TOGETHER, ALWAYS = 0.3, 0.6, 0.9
 # Of the documents of known language, which must be half of all: those in the languages of a
-# group; at most, those of its siblings; and those in a language that is one of several.
-KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL = 0.5, 0.7, 0.3, 0.15
+# group; at most, those of its siblings; those in a language that is one of two or three; and
+# those in the languages of a group that has more.
+KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL, MANY_LANGUAGES = 0.5, 0.7, 0.3, 0.15, 0.9
 LOWER = 0.05  # of the places in capitals that are written otherwise
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
@@ -61,9 +69,8 @@ PARTLY = 0.4  # of these places, at least, in each of the surroundings
 MOSTLY = 0.8  # of the places of a term after one word, or before a point: "York", "Sen."
 SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
-LOOKED_AT = 300  # places of a term, about
-VARIED = 0.5  # of the places of a word without spaces that may be beside one character
-LONGEST_RUN, MOST_PLACES = 6, 1000  # characters of a name without spaces; its places
+PLACES = 300  # of a term that are examined, about
+ENDINGS_CHANGE = re.compile("[\u0370-\u052f]")  # Greek and Cyrillic
 
 
 def name_them(
@@ -102,7 +109,7 @@ def shown_name(group: dict[str, Any]) -> list[str]:
     (['oil prices'], ['no words of its own'])
     """
     name = group.get("name")
-    if isinstance(name, list) and name and all(isinstance(each, str) for each in name):
+    if isinstance(name, list) and name and all(isinstance(part, str) for part in name):
         return name
     return [str(word) for word, *_ in group["words"][:IN_NAME]] or [NAMELESS]
 
@@ -125,26 +132,25 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         return []
     k = int(labels.max()) + 1
     scores = Scores.of(wording, labels, k)
-    allowed = np.stack([telling_terms(wording, labels == g) for g in range(k)])
+    allowed = np.stack([content_terms(wording, labels == g) for g in range(k)])
     ranked = np.where(allowed, scores.score, 0.0)
     owner = ranked.argmax(axis=0)
-    found, taken = [], set[str]()
+    names: dict[int, Named] = {}
+    taken = set[str]()
     for g in np.argsort(-scores.sizes, kind="stable").tolist():
         rows = labels == g
-        own = np.where(owner == g, ranked[g], 0.0)
         name = Name(wording, rows, allowed[g], ranked[g], taken)
-        languages = own_languages(wording, rows, inside)
-        name.shown += [each for each in languages if each.casefold() not in taken]
-        if len(name.shown) < 2:  # words of one language would not name several
-            name.fill(own, scores.share[g])
-        taken |= {each.casefold() for each in name.shown}
-        found.append(
-            (g, Named(name.shown or [NAMELESS], listed(wording, scores, g, ranked[g])))
-        )
-    named = [each for _, each in sorted(found, key=lambda each: each[0])]
-    nameless = [i for i, each in enumerate(named) if each.name == [NAMELESS]]
-    for number, i in enumerate(nameless[1:], start=2):  # told apart by a number
-        named[i] = named[i]._replace(name=[f"{NAMELESS} ({number})"])
+        languages = language_names(wording, rows, inside)
+        name.parts += [language for language in languages if language.casefold() not in taken]
+        if len(name.parts) < 2:  # words of one language would not name several
+            name.fill(np.where(owner == g, ranked[g], 0.0), scores.frequency[g])
+        taken |= {part.casefold() for part in name.parts}
+        words = contrast_words(wording, scores, g, ranked[g])
+        names[g] = Named(name.parts or [NAMELESS], words)
+    named = [names[g] for g in range(k)]
+    nameless = [g for g in range(k) if named[g].name == [NAMELESS]]
+    for number, g in enumerate(nameless[1:], start=2):  # a number tells them apart
+        named[g] = named[g]._replace(name=[f"{NAMELESS} ({number})"])
     return named
 
 
@@ -155,8 +161,8 @@ class Scores(NamedTuple):
     """Every term in every group."""
 
     score: np.ndarray  # (k, T) 0 where a term is not clearly more frequent
-    share: np.ndarray  # (k, T) fraction of the documents of the group
-    outside: np.ndarray  # (k, T) and of the others
+    frequency: np.ndarray  # (k, T) fraction of the documents of the group that hold it
+    outside: np.ndarray  # (k, T) and of the other documents
     sizes: np.ndarray  # (k,)
 
     @classmethod
@@ -166,28 +172,29 @@ class Scores(NamedTuple):
         codes, n = labels[rows], len(rows)
         members = sp.csr_array((np.ones(n), (codes, np.arange(n))), shape=(k, n))
         sums, squares, present = (
-            np.asarray((members @ each).todense(), np.float64)
-            for each in (table, powered(table, 2), powered(table, 0))
+            np.asarray((members @ values).todense(), np.float64)
+            for values in (table, powered(table, 2), powered(table, 0))
         )
         sizes = np.bincount(codes, minlength=k).astype(np.float64)
-        own, rest = np.maximum(sizes, 1)[:, None], np.maximum(n - sizes, 1)[:, None]
+        n_inside, n_outside = np.maximum([sizes, n - sizes], 1)[..., None]
         total = sums.sum(axis=0)
-        mean, others = sums / own, (total - sums) / rest
+        mean, mean_outside = sums / n_inside, (total - sums) / n_outside
         variance = np.maximum(squares.sum(axis=0) / max(n, 1) - (total / max(n, 1)) ** 2, 1e-12)
-        t = (mean - others) / np.sqrt(variance * (1 / own + 1 / rest))
-        floor = 0.5 / n  # a term that no other document has is not infinitely telling
-        ratio = (mean + floor) / (others + floor)
+        t = (mean - mean_outside) / np.sqrt(variance * (1 / n_inside + 1 / n_outside))
+        floor = 0.5 / n  # the ratio of a term that no other document has is finite
+        ratio = (mean + floor) / (mean_outside + floor)
         score = np.where((ratio >= CLEARLY) & (t > 0), t, 0.0)
         score *= np.sqrt(np.log2(np.clip(ratio, 1.0, ENOUGH)))
-        share = present / own
-        return cls(score, share, (present.sum(axis=0) - present) / rest, sizes)
+        score *= np.sqrt(np.clip(wording.terms.recurrence, LEAST_RECURRENT, 1.0))
+        outside = (present.sum(axis=0) - present) / n_outside
+        return cls(score, present / n_inside, outside, sizes)
 
 
 def powered(table: sp.csr_array, power: int) -> sp.csr_array:
     return sp.csr_array((table.data**power, table.indices, table.indptr), shape=table.shape)
 
 
-def telling_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
+def content_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     """Which terms may name these documents: no function words of their languages."""
     votes, size = votes_of(wording, rows), int(rows.sum())
     active = votes >= max(1.0, ACTIVE * size)
@@ -202,34 +209,60 @@ def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
     return np.bincount(guess[guess != UNKNOWN], minlength=len(CODES))
 
 
-def own_languages(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
-    """The languages of a group, if nearly all of it is in a few and most of its siblings are in
-    none of them."""
-    beside = inside & ~rows
-    votes, others = votes_of(wording, rows), votes_of(wording, beside)
+def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
+    """The languages of a group, if nearly all of it is in them and most of its siblings are in
+    none of them; of many, the first two and how many more."""
+    siblings = inside & ~rows
+    votes, others = votes_of(wording, rows), votes_of(wording, siblings)
     for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
         at = CODES.index(script)
         best = max((CODES.index(c) for c in WRITTEN if WRITTEN[c] == script), key=votes.item)
         if votes[best]:
-            for each in (votes, others):
-                each[best], each[at] = each[best] + each[at], 0
-    known, order = votes.sum(), np.argsort(-votes, kind="stable")[:IN_NAME]
-    order = order[votes[order] >= SEVERAL * known]
-    if votes[order[:1]].sum() >= ONE_LANGUAGE * known:
-        order = order[:1]
-    unclear = known < KNOWN * rows.sum() or others.sum() < KNOWN * beside.sum()
-    rest = others[order].sum() > OTHERS * others.sum()
-    if unclear or rest or votes[order].sum() < ONE_LANGUAGE * known:
+            for counts in (votes, others):
+                counts[best], counts[at] = counts[best] + counts[at], 0
+    known, order = votes.sum(), np.argsort(-votes, kind="stable")
+    if known < KNOWN * rows.sum() or others.sum() < KNOWN * siblings.sum():
         return []
-    names = [NAMES[CODES[i]] for i in order]
-    return [name if name.endswith("script") else f"{name}-language" for name in names]
+    reached = votes[order].cumsum()
+    if not known or reached[0] >= ONE_LANGUAGE * known:
+        size = 1
+    elif reached[IN_NAME - 1] >= ONE_LANGUAGE * known:
+        size = int((votes[order[:IN_NAME]] >= SEVERAL * known).sum())
+    else:
+        size = int(np.searchsorted(reached, MANY_LANGUAGES * known)) + 1
+    order = order[:size]
+    if votes[order].sum() < ONE_LANGUAGE * known or not known:
+        return []
+    if others[order].sum() > OTHERS * others.sum():
+        return []
+    names = [language_name(CODES[i]) for i in order]
+    if len(names) > IN_NAME:
+        names = [*names[: IN_NAME - 1], f"{len(names) - IN_NAME + 1} other languages"]
+    return names
 
 
-def listed(wording: Wording, scores: Scores, g: int, ranked: np.ndarray) -> list[list[Any]]:
+def language_name(code: str) -> str:
+    """A language in the name of a group."""
+    name = NAMES[code]
+    return name if name.endswith("script") else f"{name}-language"
+
+
+def is_language_name(part: str) -> bool:
+    """Whether a part of a name is from ``language_names``.
+
+    >>> [is_language_name(part) for part in ("Danish-language", "9 other languages", "whale")]
+    [True, True, False]
+    """
+    return part in map(language_name, CODES) or bool(re.fullmatch(r"\d+ other languages", part))
+
+
+def contrast_words(
+    wording: Wording, scores: Scores, g: int, ranked: np.ndarray
+) -> list[list[Any]]:
     """The words that set a group apart, as they were counted."""
     order = np.argsort(-ranked, kind="stable")[:WORDS]
     return [
-        [str(wording.terms.names[t]), *(float(x) for x in (ranked[t], scores.share[g, t],
+        [str(wording.terms.names[t]), *(float(x) for x in (ranked[t], scores.frequency[g, t],
          scores.outside[g, t]))]
         for t in order
         if ranked[t] > 0
@@ -248,50 +281,59 @@ class Name:
     ) -> None:  # fmt: skip
         self.wording, self.rows, self.allowed = wording, rows, allowed
         self.scores, self.taken = scores, taken
-        self.shown: list[str] = []
-        self.used: set[int] = set()
+        self.parts: list[str] = []
+        self.used: dict[int, str] = {}  # terms and what they are shown in
 
-    def fill(self, own: np.ndarray, share: np.ndarray) -> None:
+    def fill(self, scores: np.ndarray, frequency: np.ndarray) -> None:
         """Add the best terms: first those that many documents hold, then any; words of forms
         only where there are no others."""
-        order = np.argsort(-own, kind="stable")[:CANDIDATES]
-        order = order[own[order] > 0]
-        common, forms = share[order] >= COVERAGE, []
+        order = np.argsort(-scores, kind="stable")[:CANDIDATES]
+        order = order[scores[order] > 0]
+        common, forms = frequency[order] >= COVERAGE, []
         for term in [*order[common].tolist(), *order[~common].tolist()]:
-            if len(self.shown) == IN_NAME:
+            if len(self.parts) == IN_NAME:
                 return
             if self.is_form(term):
                 forms.append(term)
             else:
                 self.add(term)
         for term in forms:
-            if not self.shown:
+            if not self.parts:
                 self.add(term)
 
     def add(self, term: int) -> None:
         word = str(self.wording.terms.names[term])
         if term in self.used:
             return
+        phrase, part = [term], None
         if is_run(word):
             shown = self.joined_run(word)
         else:
-            phrase = self.phrase(term)
-            if any(t in self.used for t in phrase):
-                phrase = [term]
+            longer = self.phrase(term)
+            parts = {self.used[t] for t in longer if t in self.used}
+            if len(parts) < 2:  # "base class" after "class" takes its place
+                phrase, part = longer, next(iter(parts), None)
             shown = self.written(phrase)
-            self.used |= set(phrase)
+            if part is not None and (shown is None or " " in part):
+                phrase, part = [term], None
+                shown = self.written(phrase)
         if shown is None or shown.casefold() in self.taken:
             return
-        said = [word for each in self.shown for word in each.split()]
-        if not any(forms_of_one(a, b) for a in said for b in shown.split()):
-            self.shown.append(shown)
+        words = [word for other in self.parts if other != part for word in other.split()]
+        if any(forms_of_one(a, b) for a in words for b in shown.split()):
+            return
+        self.used |= dict.fromkeys(phrase, shown)
+        if part is None:
+            self.parts.append(shown)
+        else:
+            self.parts[self.parts.index(part)] = shown
 
     def is_form(self, term: int) -> bool:
         """Whether most places of a term are in the same surroundings, punctuation in it; or it
         is an abbreviation, as a point follows nearly all; or the end of a name."""
         sample = self.wording.sample
         at = sample.places(term, self.rows)
-        at = at[:: max(1, len(at) // LOOKED_AT)]
+        at = at[:: max(1, len(at) // PLACES)]
         if len(np.unique(sample.rows[at])) < FEWEST + 2:
             return False
         needed = FORM * len(at)
@@ -319,6 +361,8 @@ class Name:
         most = counts.argmax()
         if counts[most] <= MOSTLY * len(at) or not sample.forms[words[most]][0].isupper():
             return False
+        if sample.first[before].mean() > MOSTLY:  # capital as the first word of a sentence
+            return False
         return not self.may_stand(int(sample.terms[before[first[most]]]))
 
     # --- Phrases ---
@@ -334,31 +378,30 @@ class Name:
         return phrase
 
     def longer(self, phrase: list[int]) -> list[int] | None:
+        """The phrase with its most common neighbor; None where that is not common enough."""
         sample = self.wording.sample
         at = places_of(sample, phrase, self.rows)
         if len(at) < FEWEST:
             return None
         best: tuple[int, int, int] | None = None
         for side, step in ((1, len(phrase)), (-1, -1)):
-            near = at + step
-            near = near[(near >= 0) & (near < len(sample.terms))]
-            beside = sample.terms[near]
-            beside = beside[beside >= 0]
-            if not len(beside):
+            places = at + step
+            neighbors = sample.terms[places[(places >= 0) & (places < len(sample.terms))]]
+            neighbors = neighbors[neighbors >= 0]
+            if not len(neighbors):
                 continue
-            values, counts = np.unique(beside, return_counts=True)
+            values, counts = np.unique(neighbors, return_counts=True)
             j = int(counts.argmax())
             if best is None or counts[j] > best[0]:
                 best = int(counts[j]), int(values[j]), side
         if best is None:
             return None
         count, other, side = best
-        part = count / len(at)
         if other in phrase or count < FEWEST or not self.may_stand(other):
             return None
-        needed = WHOLE if len(phrase) > 1 or self.scores[other] <= 0 else TOGETHER
+        needed = MOSTLY_TOGETHER if len(phrase) > 1 or self.scores[other] <= 0 else TOGETHER
         needed = ALWAYS if len(phrase) > 2 else needed
-        if part < needed or not self.significant(phrase, other, count):
+        if count < needed * len(at) or not self.significant(phrase, other, count):
             return None
         return [*phrase, other] if side > 0 else [other, *phrase]
 
@@ -385,16 +428,16 @@ class Name:
             at = places_of(sample, phrase, np.ones(len(self.rows), bool))
         if not len(at):
             return self.wording.terms.bases[phrase[0]] if len(phrase) == 1 else None
-        loud = bool(sample.loud[at].mean() > 0.5)  # it is not known how else it is written
-        at = at[~sample.loud[at]] if not sample.loud[at].all() else at
-        seen: Counter[str] = Counter()
+        capitals = bool(sample.capitals[at].mean() > 0.5)  # how else it is written is unknown
+        at = at[~sample.capitals[at]] if not sample.capitals[at].all() else at
+        forms: Counter[str] = Counter()
         for i, first in zip(at.tolist(), sample.first[at].tolist(), strict=True):
             parts = [self.bare(sample.forms[sample.surface[i + j]], term)
                      for j, term in enumerate(phrase)]  # fmt: skip
-            if loud:
+            if capitals:
                 parts = [p.capitalize() if p.isupper() and len(p) > 3 else p for p in parts]
-            seen[" ".join(parts)] += 1 if first else 10
-        return plain_form(seen)
+            forms[" ".join(parts)] += 1 if first else 10
+        return plain_form(forms)
 
     def bare(self, form: str, term: int) -> str:
         """A written form without particle or article."""
@@ -404,19 +447,14 @@ class Name:
         return form if without_article(base) != base else without_article(form)
 
     def joined_run(self, pair: str) -> str | None:
-        """A pair of characters of a script without spaces, extended to the word it is from;
-        None where it crosses the border of two."""
+        """The word of a script without spaces that a pair of its characters is from; None
+        where the pair crosses the border of two."""
         text = self.wording.texts_in(self.rows)
-        word = pair
-        while len(word) < LONGEST_RUN:
-            longer = extended(text, word)
-            if longer is None:
-                break
-            word = longer
-        if not stands_alone(text, word):
-            return None
-        if any(word in each or each in word or word[:2] in each or each + word[1:] in text
-               or word + each[1:] in text for each in self.shown):  # fmt: skip
+        word = word_of_pair(text, pair)
+        if word is None or any(
+            word in other or other in word or word[:2] in other or other + word[1:] in text
+            or word + other[1:] in text for other in self.parts
+        ):  # fmt: skip
             return None
         return word
 
@@ -448,81 +486,34 @@ def likelihood_ratio(both: int, a: int, b: int, n: int) -> float:
     return float(2 * (cells[used] * np.log(cells[used] / expected[used])).sum())
 
 
-def plain_form(seen: Counter[str]) -> str | None:
+def plain_form(forms: Counter[str]) -> str | None:
     """The most common way of writing, without a possessive ending; not in capitals if it is
     written otherwise too.
 
     >>> plain_form(Counter({"ROMEO": 30, "Romeo's": 20})), plain_form(Counter({"NASA": 9}))
     ('Romeo', 'NASA')
     """
-    ranked = sorted(seen, key=lambda form: (-seen[form], form))
+    ranked = sorted(forms, key=lambda form: (-forms[form], form))
     best = ranked[0]
     if best.isupper() and len(best) > 3:
         best = next(
-            (f for f in ranked if not f.isupper() and seen[f] >= LOWER * seen[best]), best
+            (f for f in ranked if not f.isupper() and forms[f] >= LOWER * forms[best]), best
         )
     return without_possessive(best) or None
 
 
 def forms_of_one(a: str, b: str) -> bool:
-    """Whether two words begin alike for most of the shorter one.
+    """Whether two words begin alike for most of the shorter one; in Cyrillic and Greek, where
+    short words change their endings too, whether they differ in these alone.
 
     >>> forms_of_one("window", "windows"), forms_of_one("car", "card")
+    (True, False)
+    >>> forms_of_one("игра", "игры"), forms_of_one("мир", "море")
     (True, False)
     """
     a, b = a.casefold(), b.casefold()
     shorter = min(len(a), len(b))
     most = max(4, shorter - 3)
-    return a == b or (shorter >= 4 and a[:most] == b[:most])
-
-
-# --- Scripts without spaces ---
-
-
-def is_run(word: str) -> bool:
-    from tacit.text.characters import UNSPACED
-
-    return any(a <= ord(c) <= b for c in word for a, b in UNSPACED)
-
-
-def sides(text: str, word: str) -> tuple[Counter[str], Counter[str], int]:
-    """The characters before and after the first places of a word, and the number of these."""
-    before, after = Counter[str](), Counter[str]()
-    at, total = text.find(word), 0
-    while at >= 0 and total < MOST_PLACES:
-        total, end = total + 1, at + len(word)
-        before[text[at - 1] if at else "\n"] += 1
-        after[text[end] if end < len(text) else "\n"] += 1
-        at = text.find(word, at + 1)
-    return before, after, total
-
-
-def extended(text: str, word: str) -> str | None:
-    """The word with the character that stands before or after it most of the time."""
-    before, after, total = sides(text, word)
-    options = [(count, c + word, c) for c, count in before.items()]
-    options += [(count, word + c, c) for c, count in after.items()]
-    count, longer, c = max(options, default=(0, "", "\n"))
-    fits = c != "\n" and not is_particle(c) and is_katakana(c) == is_katakana(word[0])
-    return longer if fits and total >= FEWEST and count >= WHOLE * total else None
-
-
-def stands_alone(text: str, word: str) -> bool:
-    """Whether different characters stand on both sides of it, and no particle is in it; a word
-    in katakana has no katakana beside it."""
-    kana = sum(map(is_katakana, word))
-    if any(map(is_particle, word)) or 0 < kana < len(word):
-        return False
-    *both, total = sides(text, word)
-    if kana:
-        beside = sum(count for side in both for c, count in side.items() if is_katakana(c))
-        if beside > (1 - WHOLE) * total:
-            return False
-    return total > 0 and all(
-        not side.keys() - {"\n"} or "\n" in side or max(side.values()) <= VARIED * total
-        for side in both
-    )
-
-
-def is_katakana(c: str) -> bool:
-    return "\u30a0" <= c <= "\u30ff" or "\uff66" <= c <= "\uff9f"
+    if ENDINGS_CHANGE.match(a) and max(len(a), len(b)) - shorter < 2:
+        most = max(3, shorter - 2)
+    return a == b or (shorter >= min(4, most) and a[:most] == b[:most])

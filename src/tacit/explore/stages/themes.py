@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from tacit.explore.stages.meaning import fewest
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.stop_lists import stop_languages, stop_list
+from tacit.explore.stages.unspaced import whole_words, with_whole_words
 from tacit.explore.stages.wording import is_short, is_stop, names_nothing
 
 __all__ = ["choose_words", "find_themes", "how_many", "theme_verdict", "theme_words"]
@@ -91,7 +92,13 @@ def find_themes(context: Context) -> Output:
     second = fit(half, k, passes, seed + 1, context)
     theta = first.transform(chosen).astype(np.float32)
     theta[np.diff(chosen.indptr) == 0] = 0.0
-    return describe(first, second, theta, chosen, used, words)
+    output = describe(first, second, theta, chosen, used, words)
+    themes = output.facts["themes"]
+    listed = (word for theme in themes for word, *_ in theme["words"])
+    whole = whole_words(context.documents(), listed)
+    for theme in themes:
+        theme["words"] = with_whole_words(theme["words"], whole)
+    return output
 
 
 def choose_words(context: Context, words: np.ndarray) -> np.ndarray:

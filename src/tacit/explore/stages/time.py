@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, header_date
 from tacit.explore.stages.fields import columns_of, compared_words
 from tacit.explore.stages.stage import Context, Output
+from tacit.explore.stages.unspaced import whole_words, with_whole_words
 
 __all__ = ["Periods", "cut_time", "false_discoveries", "follow_time", "left_over", "trend"]
 
@@ -216,9 +217,16 @@ def moving_words(
     sure &= np.array([not str(names[i]).isdigit() for i in asked], np.bool_)  # say nothing
     rising = np.flatnonzero(sure & (score > 0) & (change >= CHANGE))
     falling = np.flatnonzero(sure & (score < 0) & (change <= 1 / CHANGE))
+    ways = [listed(rising), listed(falling)]
+    whole = whole_words(context.documents(), [each["word"] for way in ways for each in way])
+    ways = [
+        [{**rest[0], "word": word} for word, *rest in
+         with_whole_words([[each["word"], each] for each in way], whole)]
+        for way in ways
+    ]  # fmt: skip
     return {
-        "rising": listed(rising),
-        "falling": listed(falling),
+        "rising": ways[0],
+        "falling": ways[1],
         "asked": len(asked),
         "found": len(rising) + len(falling),
     }

@@ -13,7 +13,7 @@ import html
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ SAMPLE_CHARACTERS = 3_000_000
 SHORTEST_PART = 1500  # characters of each document in the sample, at least
 RARE = 2  # documents that a term must be in, and one in RARE_SHARE of a large collection
 RARE_SHARE = 2000
+PRIOR = 10  # documents with the usual rate, added to those of each term
 WORDY = 20  # words: shorter documents are not scaled up
 REMAINS = """
 lt gt amp quot nbsp apos http https ftp www com org net edu gov html htm href src img br div
@@ -42,6 +43,7 @@ HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
 ADDRESS = re.compile(
     r"(?<![^\s<(\[\"'])[^\s<>]*(?:@\w|://|www\.|\w\.(?:" + "|".join(HOSTS) + r")\b)[^\s<>]*"
 )
+ABBREVIATION = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}(?!\w)")
 PATH = re.compile(r"(?<![\w/.~+-])(?:[\w.~+-]*/){2}[\w.~+/-]*")
 ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re.M | re.I)
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
@@ -51,8 +53,11 @@ ELIDED = re.compile(
     r"^(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu|dell|nell|sull|dall|all|quell|un)['’ʼ](?=\w{2})",
     re.I,
 )
+DIGEST, HEXADECIMAL = 7, re.compile("[0-9a-f]+")  # the fewest digits of a digest
 AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
+HEADING, HEADING_WORDS = 60, 4  # characters and words of a line that is a heading, at most
+REPEATS, REPEATED = 10, 0.02  # documents, and fraction of the documents, that have a heading
 PLURALS = {"news", "series", "species", "means", "arms", "always", "mars", "physics", "texas"}
 
 
@@ -64,6 +69,7 @@ class Terms(NamedTuple):
     of: np.ndarray  # (V,) the term of every word, -1 for what names nothing
     table: sp.csr_array  # (n, T) the logarithm of 1 + count, long documents scaled down
     stops: np.ndarray  # (T, languages) bool
+    recurrence: np.ndarray  # (T,) how likely it recurs in a document, 1 for the usual term
 
 
 class Sample(NamedTuple):
@@ -73,7 +79,7 @@ class Sample(NamedTuple):
     terms: np.ndarray  # (tokens,) its term (at first, its word), -1 for anything that is none
     surface: np.ndarray  # (tokens,) place of its written form
     first: np.ndarray  # (tokens,) bool: whether it begins a sentence
-    loud: np.ndarray  # (tokens,) bool: whether its sentence is all in capitals
+    capitals: np.ndarray  # (tokens,) bool: whether its sentence is all in capitals
     forms: list[str]
     point: int  # place of "." among them, -1 for none
     runs: dict[int, list[str]]  # of scripts without spaces, by document
@@ -82,8 +88,8 @@ class Sample(NamedTuple):
 
     def places(self, term: int, rows: np.ndarray) -> np.ndarray:
         """The tokens of a term in the documents of a mask."""
-        found = self.order[self.edges[term] : self.edges[term + 1]]
-        return found[rows[self.rows[found]]]
+        places = self.order[self.edges[term] : self.edges[term + 1]]
+        return places[rows[self.rows[places]]]
 
     def of_terms(self, term_of: np.ndarray, size: int) -> "Sample":
         """The same tokens with the terms of their words."""
@@ -103,23 +109,26 @@ class Wording(NamedTuple):
     @classmethod
     def of(cls, counts: sp.csr_array, words: np.ndarray, documents: Any) -> "Wording":
         """From the counts of ``words`` and the documents that were counted."""
-        vocabulary = [str(word) for word in words]
-        texts = sample_texts(documents)
+        texts, n = list(sample_texts(documents)), counts.shape[0]
+        languages = languages_of(counts, [str(word) for word in words])
+        abbreviations, table = count_abbreviations(texts, n)
+        vocabulary = [*map(str, words), *abbreviations]
+        counts = sp.csr_array(sp.hstack([counts, table])) if abbreviations else counts
         tokens, noisy = tokens_of(texts, vocabulary)
         stems = Stems.of(vocabulary)
-        shouted = mostly_capitals(tokens, len(vocabulary))
+        in_capitals = mostly_capitals(tokens, len(vocabulary))
         left_out = noisy | np.array([
             names_nothing(word) or stems.is_no_noun(word) or (is_short(word) and not capital)
-            for word, capital in zip(vocabulary, shouted, strict=True)
+            for word, capital in zip(vocabulary, in_capitals, strict=True)
         ], bool)  # fmt: skip
         terms = find_terms(counts, vocabulary, left_out, stems)
         sample = tokens.of_terms(terms.of, len(terms.names))
-        return cls(terms, languages_of(counts, vocabulary), sample)
+        return cls(terms, languages, sample)
 
     def texts_in(self, rows: np.ndarray) -> str:
         """The runs of scripts without spaces in the documents of a mask, a line each."""
-        runs = (run for row, found in self.sample.runs.items() if rows[row] for run in found)
-        return "\n".join(runs)
+        runs = (runs for row, runs in self.sample.runs.items() if rows[row])
+        return "\n".join(run for row_runs in runs for run in row_runs)
 
 
 # --- Korean ---
@@ -151,7 +160,7 @@ def is_hangul(word: str) -> bool:
 
 class Stems(NamedTuple):
     """Korean words of a collection and the particles that they stand with. A particle is taken
-    off where the rest is a word of the collection, or stands with other particles too: the
+    off where the stem is a word of the collection, or stands with other particles too: the
     last syllable of a noun may look like one.
 
     >>> stems = Stems.of(["경제의", "경제를", "고양이", "문제", "문제에", "캐나다에"])
@@ -177,12 +186,12 @@ class Stems(NamedTuple):
     def stem(self, word: str) -> str:
         """A word without its particle."""
         for particle in ENDINGS:  # the longest first
-            rest = word[: -len(particle)]
-            if not word.endswith(particle) or len(rest) < 2:
+            stem = word[: -len(particle)]
+            if not word.endswith(particle) or len(stem) < 2:
                 continue
-            clear = particle in CLEAR and len(rest) > 2
-            if clear or rest in self.words or self.with_particles.get(rest, 0) > 1:
-                return rest
+            clear = particle in CLEAR and len(stem) > 2
+            if clear or stem in self.words or self.with_particles.get(stem, 0) > 1:
+                return stem
         return word
 
     def is_no_noun(self, word: str) -> bool:
@@ -249,6 +258,8 @@ def find_terms(
             short = without_article(word)
             alone = any(form in known for form in (short, singular(short), f"{short}s"))
             base = singular(short if alone else word)
+            if listing(base) != listing(word):  # French "dans" is no plural of Indonesian "dan"
+                base = word
             base = stems.stem(word) if is_hangul(word) else base
             of[i] = place.setdefault(base, i)
             if left_out[of[i]]:
@@ -261,35 +272,57 @@ def find_terms(
     number = np.full(len(words), -1, np.int64)
     number[common] = np.arange(len(common))
     of[inside] = number[of[inside]]
-    kept = np.flatnonzero(of >= 0)
+    used = np.flatnonzero(of >= 0)
     to_terms = sp.csr_array(
-        (np.ones(len(kept), np.float32), (kept, of[kept])), shape=(len(words), len(common))
+        (np.ones(len(used), np.float32), (used, of[used])), shape=(len(words), len(common))
     )
     table = sp.csr_array(counts.astype(np.float32) @ to_terms)
     table.sort_indices()
+    recurrence = recurrence_of(table)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     typical = max(float(np.median(lengths)) if n else 0.0, WORDY)
     scale = np.minimum(1.0, typical / np.maximum(lengths, 1.0))
     table.data = np.log1p(table.data * np.repeat(scale, np.diff(table.indptr)))
     best = np.zeros(len(common), np.int64)
     often = np.bincount(counts.indices, counts.data, minlength=len(words))
-    for i in kept[np.argsort(often[kept], kind="stable")]:
+    for i in used[np.argsort(often[used], kind="stable")]:
         best[of[i]] = i
     names = np.array([words[i] for i in best], object)
     shared = [bases[int(i)] for i in common]
     stops = stop_table([str(word) for word in names]) | stop_table(shared)
-    return Terms(names, shared, of, table, stops)
+    return Terms(names, shared, of, table, stops, recurrence)
+
+
+def recurrence_of(table: sp.csr_array) -> np.ndarray:
+    """How likely each term is to recur in a document that holds it, compared with other
+    terms: words for a subject recur (Katz 1996), as "server" and not "easier"."""
+    holds = np.bincount(table.indices, minlength=table.shape[1])
+    again = np.bincount(table.indices[table.data > 1], minlength=table.shape[1])
+    usual = again.sum() / max(holds.sum(), 1)
+    rate = (again + PRIOR * usual) / (holds + PRIOR)
+    return rate / max(usual, 1e-12) if usual > 0 else np.ones(len(holds))
 
 
 def stop_table(words: list[str]) -> np.ndarray:
     """(words, languages) Whether each word is a function word of each language."""
-    lists = [stops_of(code) for code in CODES]
-    every = frozenset().union(*lists)
-    out = np.zeros((len(words), len(lists)), bool)
+    out = np.zeros((len(words), len(CODES)), bool)
     for i, word in enumerate(words):
-        if is_stop(word, every):
-            out[i] = [is_stop(word, listed) for listed in lists]
+        if codes := listing(word):
+            out[i] = np.isin(CODES, codes)
     return out
+
+
+@cache
+def all_stops() -> frozenset[str]:
+    """The function words of all languages."""
+    return frozenset().union(*map(stops_of, CODES))
+
+
+def listing(word: str) -> list[str]:
+    """The languages of which a word is a function word."""
+    if not is_stop(word, all_stops()):
+        return []
+    return [code for code in CODES if is_stop(word, stops_of(code))]
 
 
 def is_stop(word: str, listed: frozenset[str]) -> bool:
@@ -310,13 +343,14 @@ def is_stop(word: str, listed: frozenset[str]) -> bool:
 
 
 def names_nothing(word: str) -> bool:
-    """Whether a word is a number, a single letter, a symbol, the remains of markup, or two
-    words of different scripts that have lost the space between them.
+    """Whether a word is a number, a single letter, a symbol, the digest of a file or version,
+    the remains of markup, or two words of different scripts that have lost the space between
+    them.
 
     >>> [names_nothing(w) for w in ("1984", "3d", "mp3", "a", "_", "lt", "whale", "鯨魚")]
     [True, True, False, True, True, True, False, False]
-    >>> [names_nothing(w) for w in ("facebookκοινοποίηση", "十五", "百度")]
-    [True, True, False]
+    >>> [names_nothing(w) for w in ("facebookκοινοποίηση", "十五", "百度", "1ede746b")]
+    [True, True, False, True]
     """
     if word.isascii() and word.isalpha():
         return len(word) < 2 or word in MARKUP
@@ -324,6 +358,8 @@ def names_nothing(word: str) -> bool:
         return True
     letters, digits = (sum(map(kind, word)) for kind in (str.isalpha, str.isdigit))
     if letters < 2 or digits > letters or all(map(str.isnumeric, word)):
+        return True
+    if digits and len(word) >= DIGEST and HEXADECIMAL.fullmatch(word):
         return True
     if word.isascii():
         return False
@@ -382,6 +418,33 @@ def token_patterns() -> tuple[re.Pattern, re.Pattern, re.Pattern]:
     return tokens(rf"[\w{marks}]"), tokens("[A-Za-z0-9_]"), re.compile(run)
 
 
+def count_abbreviations(
+    texts: Sequence[tuple[int, str]], n: int
+) -> tuple[list[str], sp.csr_array]:
+    """Abbreviations with points, which are counted letter by letter and so are no words, and a
+    table of them for the n documents.
+
+    >>> names, table = count_abbreviations([(0, "the U.S. and the U.N."), (2, "U.S.-led")], 3)
+    >>> names, table.toarray().tolist()
+    (['u.s.'], [[1], [0], [1]])
+    """
+    uses = [(row, form.lower()) for row, text in texts for form in ABBREVIATION.findall(text)]
+    spread = Counter(name for _, name in set(uses))
+    names = sorted(name for name, size in spread.items() if size >= RARE)
+    column = {name: i for i, name in enumerate(names)}
+    cells = [(row, column[name]) for row, name in uses if name in column]
+    rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
+    ones = np.ones(len(cells), np.int32)
+    return names, sp.csr_array((ones, (rows, columns)), shape=(n, len(names)))
+
+
+def runs_in(documents: Any) -> Iterator[str]:
+    """The runs of scripts without spaces in a sample of the documents."""
+    *_, run = token_patterns()
+    for _, text in sample_texts(documents):
+        yield from () if text.isascii() else run.findall(text)
+
+
 def without_markup(text: str, noise: Counter[str]) -> str:
     """The text without tags, entities, addresses, paths of files and the lines that say who is
     quoted; what is left out is counted."""
@@ -402,18 +465,55 @@ def without_markup(text: str, noise: Counter[str]) -> str:
     return text
 
 
+def headings_of(texts: Sequence[str]) -> frozenset[str]:
+    """Lines of a few words, at the beginning of a paragraph, that many documents have: the
+    headings of a form, greetings.
+
+    >>> sorted(headings_of([f"HISTORY\\nof {i}\\n\\nSEE ALSO\\nls {i}" for i in range(20)]))
+    ['HISTORY', 'SEE ALSO']
+    """
+    documents: Counter[str] = Counter()
+    for text in texts:
+        documents.update({line for _, line in first_lines(text)})
+    least = max(REPEATS, REPEATED * len(texts))
+    return frozenset(line for line, n in documents.items() if n >= least)
+
+
+def first_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The short first lines of paragraphs with their places among the lines."""
+    before = ""
+    for i, line in enumerate(text.split("\n")):
+        line = line.strip()
+        if line and not before and len(line) <= HEADING and len(line.split()) <= HEADING_WORDS:
+            yield i, line
+        before = line
+
+
+def without_headings(text: str, headings: frozenset[str], noise: Counter[str]) -> str:
+    """The text without the lines that are headings; these are counted."""
+    lines = text.split("\n")
+    for i, line in first_lines(text):
+        if line in headings and len(lines) > 1:
+            noise[line] += 1
+            lines[i] = "\n"
+    return "\n".join(lines)
+
+
 def tokens_of(
-    texts: Iterable[tuple[int, str]], vocabulary: list[str]
+    texts: Sequence[tuple[int, str]], vocabulary: list[str]
 ) -> tuple[Sample, np.ndarray]:
-    """The tokens of the texts with their words, and which words stand in addresses and tags
-    more often than in text."""
+    """The tokens of the texts with their words, and which words stand in addresses, tags and
+    headings more often than in text."""
     every, plain, run = token_patterns()
     places: dict[str, int] = {}
-    found: list[int] = []
+    tokens_read: list[int] = []
     rows: list[tuple[int, int]] = []
     runs: dict[int, list[str]] = {}
     noise: Counter[str] = Counter()
+    headings = headings_of([text for _, text in texts])
     for row, text in texts:
+        if headings:
+            text = without_headings(text, headings, noise)
         text = without_markup(text, noise)
         ascii_ = text.isascii()
         if not ascii_:
@@ -422,22 +522,22 @@ def tokens_of(
                 runs[row] = pieces
         tokens = (plain if ascii_ else every).findall(text)
         tokens.append("\n\n")
-        found += [places.setdefault(token, len(places)) for token in tokens]
+        tokens_read += [places.setdefault(token, len(places)) for token in tokens]
         rows.append((row, len(tokens)))
     known = {word: i for i, word in enumerate(vocabulary)}
     forms = list(places)
     column = np.array([known.get(form.lower(), -1) for form in forms], np.int64)
     ends = np.array([form in ENDS or form.isspace() for form in forms], bool)
-    surface = np.array(found, np.int64)
+    surface = np.array(tokens_read, np.int64)
     words = column[surface] if len(surface) else np.zeros(0, np.int64)
     outside = np.bincount(words[words >= 0], minlength=len(vocabulary))
     first = np.r_[True, ends[surface[:-1]]] if len(surface) else np.zeros(0, bool)
     sentence, lower = np.cumsum(first), np.array([form != form.upper() for form in forms], bool)
-    loud = np.bincount(sentence, lower[surface])[sentence] == 0
+    capitals = np.bincount(sentence, lower[surface])[sentence] == 0
     by_row = np.repeat([row for row, _ in rows], [size for _, size in rows])
     none, point = np.zeros(0, np.int64), places.get(".", -1)
     sample = Sample(
-        by_row.astype(np.int64), words, surface, first, loud, forms, point, runs, none, none
+        by_row.astype(np.int64), words, surface, first, capitals, forms, point, runs, none, none
     )
     inside = np.zeros(len(vocabulary), np.int64)
     for address, count in noise.items():

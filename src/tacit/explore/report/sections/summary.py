@@ -259,15 +259,18 @@ def language_findings(report: Report) -> list[str]:
     found = report.meta["languages"]
     if found is None or found["n"] < 2:
         return []
-    n, unknown = found["n"], percent(found["unknown"] / found["n"])
+    n, unknown = found["n"], escape(small_percent(found["unknown"] / found["n"]))
     common = [(name, size / n) for _, name, size in found["listed"] if size >= 0.03 * n]
     if len(common) < 2:
         some = found["unknown"] > 0.5 * n
         return [f"The language of {unknown} of the documents is unknown."] if some else []
     listed = joined([f"{name} ({percent(part)})" for name, part in common[:4]])
-    scripts = " or scripts" if any(name.endswith("script") for name, _ in common) else ""
-    out = f"They are in {number(len(common))} languages{scripts}"
-    out += f", most of all {listed}" if len(common) > 4 else f": {listed}"
+    many = len(common) > 4  # then the rare ones count too
+    least = max(2, LEAST_SPOKEN * n) if many else 0.03 * n
+    names = [name for _, name, size in found["listed"] if size >= least]
+    scripts = " or scripts" if any(name.endswith("script") for name in names) else ""
+    out = f"They are in {number(len(names))} languages{scripts}"
+    out += f", most of all {listed}" if many else f": {listed}"
     out += f"; the language of {unknown} is unknown." if found["unknown"] else "."
     if (found.get("adjusted") or 0) >= 0.5:
         out += " <b>The groups largely follow the language</b>, not only the subject."

@@ -1,6 +1,5 @@
 """Time: documents in every period, the groups among them, and words that rise and fall."""
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ def data(report: Report) -> None:
         np.add.at(table, (labels[both], stage["period"][both]), 1)
         out["groups"] = table.tolist()
         out |= group_trends(stage["day"][both], labels[both], k)
+    out["years"] = years_of(report) if "\N{EN DASH}" in found["periods"][0] else None
     if report.shown.mapped:
         period = report.context.arrays("time")["period"][report.shown.on_map]
         report.add_array("period", np.asarray(period, np.int64) + 1)
@@ -67,9 +67,26 @@ def group_trends(days: np.ndarray, labels: np.ndarray, k: int) -> dict[str, Any]
 
 
 def span(time: dict[str, Any]) -> tuple[str, str]:
-    """The first and the last period, as a sentence calls them."""
-    first, last = time["periods"][0], time["periods"][-1]
-    return the_period(first.split("\N{EN DASH}")[0]), the_period(last.split("\N{EN DASH}")[-1])
+    """The first and the last period, as a sentence calls them; years where these are longer."""
+    first, last = time["years"] or (time["periods"][0], time["periods"][-1])
+    return the_period(first), the_period(last)
+
+
+def years_of(report: Report) -> tuple[str, str]:
+    """The years of the first and of the last document on the time line."""
+    stage = report.context.arrays("time")
+    days = stage["day"][stage["period"] >= 0].astype("datetime64[D]")
+    return str(days.min().astype("datetime64[Y]")), str(days.max().astype("datetime64[Y]"))
+
+
+def bar_of(unit: str) -> str:
+    """What a bar of the chart stands for.
+
+    >>> bar_of("month"), bar_of("25 years")
+    ('each bar is a month', 'each bar stands for 25 years')
+    """
+    several = unit.endswith("years")
+    return f"each bar stands for {unit}" if several else f"each bar is a {unit}"
 
 
 def moved_groups(report: Report) -> str:
@@ -103,7 +120,7 @@ def words(report: Report) -> str:
     source = "the heads of the documents"
     if time["source"]:
         source = f"the column {column_name(time['source'])}"
-    lead = f"Dates are from {source}; each bar is a {escape(time['unit'])}."
+    lead = f"Dates are from {source}; {bar_of(time['unit'])}."
     if time["sizes"]:
         most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
         when = the_period(time["periods"][most])
