@@ -68,9 +68,9 @@ def search(
     rows, scores, total = answer(bound, inner.postings, how, start + top)
     asked = to_mark({bound.terms[leaf] for leaf in bound.wanted()}, inner.postings.vocabulary)
     hits = describe_hits(reader, rows[start:], scores, asked, inner.rule.token)
-    found = {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
+    result = {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
     meant = spelled_like(reader, text)
-    return found | {"suggest": meant} if meant else found
+    return result | {"suggest": meant} if meant else result
 
 
 def spelled_like(reader: ProjectReader, text: str) -> dict[str, list[str]]:
@@ -104,9 +104,9 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     folded = fold_in(reader, words)
     if folded.direction is None:
         return nothing | {"note": none_known(folded.unknown)}
-    found = reader.arrays("meaning")
-    cosines = cosines_of(found["rows"], folded.direction)
-    cosines[found["blank"]] = -1
+    arrays = reader.arrays("meaning")
+    cosines = cosines_of(arrays["rows"], folded.direction)
+    cosines[arrays["blank"]] = -1
     index = reader.index_or_none if excluded else None
     if index is not None:
         inner = index._fitted()
@@ -169,11 +169,11 @@ def similar(reader: ProjectReader, row: int, *, top: int = 10) -> dict[str, Any]
         weights, _ = weights_of(reader, np.arange(reader.n))
         scores = np.asarray((weights @ weights[[row]].T).todense()).ravel()
     else:
-        found = reader.arrays("meaning")
-        if found["blank"][row]:
+        arrays = reader.arrays("meaning")
+        if arrays["blank"][row]:
             return {"hits": [], "note": "This document holds no words to compare it by."}
-        scores = cosines_of(found["rows"], np.asarray(found["rows"][row]))
-        scores[found["blank"]] = -1
+        scores = cosines_of(arrays["rows"], np.asarray(arrays["rows"][row]))
+        scores[arrays["blank"]] = -1
     scores[row] = -1
     rows = best_first(scores, top).tolist()
     return {"hits": shared_words(reader, row, rows, scores), "note": note}
@@ -185,13 +185,13 @@ def shared_words(
     if not rows:
         return []
     weights, used = weights_of(reader, np.array([row, *rows]))
-    own = np.zeros(weights.shape[1])
-    own[weights.indices[: weights.indptr[1]]] = weights.data[: weights.indptr[1]]
+    weights_of_row = np.zeros(weights.shape[1])
+    weights_of_row[weights.indices[: weights.indptr[1]]] = weights.data[: weights.indptr[1]]
     hits = []
     rule = reader.vectorizer._token_rule()
     for i, (other, text) in enumerate(zip(rows, reader.texts(rows), strict=True), start=1):
         first, last = weights.indptr[i], weights.indptr[i + 1]
-        parts = weights.data[first:last] * own[weights.indices[first:last]]
+        parts = weights.data[first:last] * weights_of_row[weights.indices[first:last]]
         order = np.argsort(-parts, kind="stable")[:SHARED]
         chosen = weights.indices[first:last][order[parts[order] > 0]]
         shared = [str(word) for word in reader.words[used[chosen]]]
@@ -224,12 +224,12 @@ def similar_hits(reader: ProjectReader, document: int | str, top: int) -> Hits:
 
 def as_hits(reader: ProjectReader, answer: Mapping[str, Any]) -> Hits:
     hits = []
-    for found in answer["hits"]:
+    for hit in answer["hits"]:
         text, marks = "", []
-        for piece, marked in found["snippet"]:
+        for piece, marked in hit["snippet"]:
             if marked:
                 marks.append((len(text), len(text) + len(piece)))
             text += piece
-        hits.append(Hit(reader.id_of(found["row"]), found["score"], text, tuple(marks)))
+        hits.append(Hit(reader.id_of(hit["row"]), hit["score"], text, tuple(marks)))
     notes = [answer["note"]] if answer.get("note") else []
     return Hits(hits, total=answer.get("total"), notes=notes)

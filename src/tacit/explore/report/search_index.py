@@ -73,17 +73,17 @@ def parts_of_words(context: Any) -> Parts:
     places: dict[str, int] = {}
     ids = np.array([places.setdefault(w, len(places)) for ws in split for w in ws], np.int64)
     sizes = np.array([len(ws) for ws in split])
-    found = np.zeros(len(places), np.int64)
-    np.maximum.at(found, ids, np.repeat(spread, sizes))
-    whole = np.repeat(sizes == 1, sizes)
-    found[ids[whole]] = np.repeat(spread, sizes)[whole]
+    holders = np.zeros(len(places), np.int64)
+    np.maximum.at(holders, ids, np.repeat(spread, sizes))
+    alone = np.repeat(sizes == 1, sizes)
+    holders[ids[alone]] = np.repeat(spread, sizes)[alone]
     names = np.array(list(places), object)
-    order = np.lexsort([np.argsort(np.argsort(names, kind="stable")), -found])
+    order = np.lexsort([np.argsort(np.argsort(names, kind="stable")), -holders])
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     edges = np.concatenate([[0], np.cumsum(sizes)])
     table = sp.csr_array((np.ones(len(ids)), rank[ids], edges), (len(split), len(places)))
-    return Parts([str(word) for word in names[order]], found[order], table)
+    return Parts([str(word) for word in names[order]], holders[order], table)
 
 
 def least_spread(n: int) -> int:
@@ -107,13 +107,13 @@ def in_sequence(context: Any, rows: np.ndarray, table: sp.csr_array) -> np.ndarr
     analyze, places = vectorizer.build_analyzer(), vectorizer.vocabulary_
     parts = np.split(table.indices, table.indptr[1:-1])
     order = {row: at for at, row in enumerate(rows.tolist())}
-    found = [np.zeros(1, np.int64)] * len(order)
+    streams = [np.zeros(1, np.int64)] * len(order)
     for i, text in enumerate(context.documents().texts()):
         if i in order:
-            own = [parts[places[word]] for word in analyze(text) if word in places]
-            joined = np.concatenate([np.zeros(0, np.int64), *own])
-            found[order[i]] = np.concatenate([[len(joined)], joined])
-    return np.concatenate(found)
+            ids = [parts[places[word]] for word in analyze(text) if word in places]
+            joined = np.concatenate([np.zeros(0, np.int64), *ids])
+            streams[order[i]] = np.concatenate([[len(joined)], joined])
+    return np.concatenate(streams)
 
 
 def as_sets(table: sp.csr_array) -> np.ndarray:

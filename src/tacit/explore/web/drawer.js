@@ -8,8 +8,8 @@ function openDoc(d, marks = []) {
     const sure = A.conf[d] / 255, next = G[A.second()[d]];
     kids.push(el('h3', { class: 'minor', text: 'Group' }), el('div', { class: 'g' + g.i },
       el('button', { class: 'link txt', text: nameOf(g), on: { click: () => { dialog.close(); pickGroup(g.i); $('#groups').scrollIntoView(); } } }),
-      el('div', { class: 'sure', role: 'img', 'aria-label': `${pct(sure)} of resamples` }, el('i', { css: { width: pct(sure) } })),
-      el('p', { class: 'note txt', text: `${pct(sure)} of ${M.repeats} resamples keep it here.${next ? ` Next best: ${nameOf(next)}.` : ''}` })));
+      el('div', { class: 'sure', role: 'img', 'aria-label': `In this group in ${pct(sure)} of the repeats` }, el('i', { css: { width: pct(sure) } })),
+      el('p', { class: 'note txt', text: `It is in this group in ${pct(sure)} of ${M.repeats} repeats.${next ? ` The next best group: ${nameOf(next)}.` : ''}` })));
   }
   const facts = [['Name', docId(d)]];
   if (placed) facts.push(...M.fields.map((f, i) => [f.name, f.values[A.field[i]()[d]]]), ['Words', N(A.length()[d])]);

@@ -199,7 +199,7 @@ function hoverAt(i) {
     state.hover = i;
     $('#gl').classList.add('hit');
     card.replaceChildren(el('b', { class: 'txt', dir: 'auto', text: title(i) }));
-    if (g) card.append(el('div', { class: 'm g' + g.i }, el('i', { class: 'sw' }), el('span', { class: 'txt', text: `${shortName(g)} in ${pct(A.conf[i] / 255)} of resamples` })));
+    if (g) card.append(el('div', { class: 'm g' + g.i }, el('i', { class: 'sw' }), el('span', { class: 'txt', text: `${shortName(g)} in ${pct(A.conf[i] / 255)} of the repeats` })));
     if (opening(i)) card.append(el('p', { class: 'txt', dir: 'auto', text: opening(i) }));
     card.hidden = false; frame();
   }

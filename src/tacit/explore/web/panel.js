@@ -49,7 +49,7 @@ function legend() {
   if (s.value) {
     const sure = s.what === 'confidence';
     out.push(el('h3', { text: sure ? 'How sure each placement is' : 'Length of each document' }),
-      el('p', { class: 'sub', text: sure ? `Share of ${M.repeats} resamples in which a document stayed with its group. ${N(M.unsure)} documents stayed in fewer than half.` : 'Words in the document. Logarithmic scale; the ends hold all shorter and all longer ones.' }),
+      el('p', { class: 'sub', text: sure ? `In what part of ${M.repeats} repeats each document was in its group. ${plural(M.unsure, 'document')} ${M.unsure === 1 ? 'was' : 'were'} there in fewer than half.` : 'Words in the document. Logarithmic scale; the ends hold all shorter and all longer ones.' }),
       el('div', { class: 'ramp', role: 'img', 'aria-label': `Color scale from ${s.lo} to ${s.hi}` }),
       el('div', { class: 'ramplbl' }, el('span', { text: s.lo }), el('span', { text: s.hi })));
     if (sure) out.push(el('h4', { text: 'Least certain documents' }), docList([...Array(n).keys()].sort((a, b) => A.conf[a] - A.conf[b]).slice(0, 30), true, 10));
@@ -64,7 +64,7 @@ function legend() {
     const g = own ? G[c] : s.nodes ? s.nodes[c] : null;
     ul.append(el('li', {}, el('button', {
       class: on && !count[c] && 'out', 'aria-pressed': filters.size ? String(!!now && sameFilter(now, kindCode(s, c))) : null,
-      title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} ${own ? 'across resamples' : 'when it is found again'}` : s.names[c],
+      title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} in the repeats` : s.names[c],
       on: { click: () => narrow(kindFilter(s, c)), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
     }, el('i', { class: 'sw ' + (s.slots[c] === -2 ? 'podd' : s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g && !on ? g.n : count[c]) }),
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));

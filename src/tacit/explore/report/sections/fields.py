@@ -66,12 +66,12 @@ def relate(codes: np.ndarray, labels: np.ndarray, kinds: int, k: int) -> dict[st
     np.add.at(table, (codes[both], labels[both]), 1)
     if (table.sum(axis=1) > 0).sum() < 2:
         return {"v": None, "table": table.tolist()}
-    same, whole, v = homogeneity_completeness_v_measure(codes[both], labels[both])
+    homogeneous, complete, v = homogeneity_completeness_v_measure(codes[both], labels[both])
     beyond = adjusted_mutual_info_score(codes[both], labels[both])
     return {
         "v": round(float(v), 3),
-        "homogeneity": round(float(same), 3),
-        "completeness": round(float(whole), 3),
+        "homogeneity": round(float(homogeneous), 3),
+        "completeness": round(float(complete), 3),
         "adjusted": round(float(beyond), 3),
         "table": table.tolist(),
     }

@@ -62,8 +62,8 @@ def data(report: Report) -> None:
 def add_levels(report: Report, place: np.ndarray) -> None:
     """The tree of groups, its levels from coarse to fine, and the leaf of every document on the
     map; ``place`` of each group on the page."""
-    found, leaf = report.facts["groups"], report.context.arrays("groups").get("leaf")
-    nodes, levels = found.get("nodes", []), found.get("levels", [])
+    grouping, leaf = report.facts["groups"], report.context.arrays("groups").get("leaf")
+    nodes, levels = grouping.get("nodes", []), grouping.get("levels", [])
     if leaf is None or len(levels) < 2 or not leaf.max(initial=-1) < len(nodes):
         return
     report.add_array("leaf", np.maximum(leaf[report.shown.on_map], 0))
@@ -79,8 +79,8 @@ def add_levels(report: Report, place: np.ndarray) -> None:
         for node in nodes
     ]
     report.meta["levels"] = [[int(i) for i in level["cut"]] for level in levels]
-    report.meta["level"] = int(found["level"])
-    report.meta["broad"] = found.get("broad")
+    report.meta["level"] = int(grouping["level"])
+    report.meta["broad"] = grouping.get("broad")
 
 
 def describe_group(
@@ -136,8 +136,8 @@ def words(report: Report) -> str:
     else:
         heading = f"None of the {number(k)} groups holds firm"
     if loose:
-        own = verb(loose, "its own", "their own")
-        heading += f". {number(loose).capitalize()} should not be trusted on {own}"
+        alone = verb(loose, "its own", "their own")
+        heading += f". {number(loose).capitalize()} should not be trusted on {alone}"
     lead = (
         f"<p>To test the groups, every division was repeated {repeats} times; each time "
         f"{left_out(report.meta['total'])}. Each tick is one repeat: the overlap of the group "

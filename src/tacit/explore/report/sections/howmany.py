@@ -17,10 +17,10 @@ def data(report: Report) -> None:
     chance: dict[str, dict[int, float]] = {"silhouette": {}, "stability": {}}
     table = report.facts["groups"].get("choice", {}).get("table", [])
     for row in table:
-        for name, found in measures.items():
+        for name, values in measures.items():
             if row[name] is not None and row["k"] > 1:
                 error = row["gap_error"] if name == "gap" else 0.0
-                found[row["k"]] = [round(row[name], 4), round(error or 0.0, 4)]
+                values[row["k"]] = [round(row[name], 4), round(error or 0.0, 4)]
         for name, level in chance.items():
             if row[f"null_{name}"] is not None and row["k"] > 1:
                 level[row["k"]] = round(row[f"null_{name}"], 4)
@@ -28,9 +28,9 @@ def data(report: Report) -> None:
     if ks:
         labels = report.context.arrays("what_if")["labels"]
         most = max(4, WHAT_IFS // report.shown.mapped)  # of large collections only some numbers
-        kept = np.unique(np.linspace(0, len(ks) - 1, min(most, len(ks))).astype(int))
-        ks = [ks[i] for i in kept]
-        report.add_array("whatif", labels[kept][:, report.shown.on_map])
+        chosen = np.unique(np.linspace(0, len(ks) - 1, min(most, len(ks))).astype(int))
+        ks = [ks[i] for i in chosen]
+        report.add_array("whatif", labels[chosen][:, report.shown.on_map])
     k = report.meta["K"]
     wanted = k // 2 if k >= 6 else k + 2
     report.meta |= {

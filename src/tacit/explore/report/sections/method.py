@@ -57,17 +57,19 @@ def caveats(report: Report) -> list[tuple[str, str]]:
         out.append(("A map distorts distances.", near))
     if report.grouped:
         total, unsure = meta["total"], meta["unsure"]
-        found = "Only the words of the documents were used to find them."
-        found += "".join(
+        source = "Only the words of the documents were used to find them."
+        source += "".join(
             agreement(f["name"], f["agreement"]) for f in meta["fields"] if "agreement" in f
         )
-        kept = "Every one keeps its group in at least half of the repeats." if not unsure else (
-            f"{unsure:,} of {total:,} ({percent(unsure / max(total, 1))}) keep theirs in fewer "
-            "than half of the repeats. Treat those as unassigned."
-        )
+        certain = "Every one keeps its group in at least half of the repeats."
+        if unsure:
+            certain = (
+                f"{unsure:,} of {total:,} ({percent(unsure / max(total, 1))}) keep theirs in "
+                "fewer than half of the repeats. Treat those as unassigned."
+            )
         named = "A group is named after the words that set it apart, which is not a summary."
-        out.append(("Groups were found, not given.", found))
-        out.append(("Every document gets a group.", kept))
+        out.append(("Groups were found, not given.", source))
+        out.append(("Every document gets a group.", certain))
         out.append(("Names are only words.", named))
     if partial := facts["ingest"]["partial"]:
         missing = escape(cut(clean_line(partial[0]), 200))

@@ -27,18 +27,18 @@ MOVED = 0.05  # change in a group's fraction of the documents from which it is m
 def data(report: Report) -> None:
     """Documents of every period, the groups among them, and words that rise and fall."""
     report.meta["time"] = None
-    found, labels, k = report.facts["time"], report.labels, report.meta["K"]
-    if "periods" not in found:
+    facts, labels, k = report.facts["time"], report.labels, report.meta["K"]
+    if "periods" not in facts:
         return
-    out: dict[str, Any] = {name: found[name] for name in
+    out: dict[str, Any] = {name: facts[name] for name in
                            ("unit", "periods", "sizes", "asked", "found")}  # fmt: skip
-    out["source"] = cut(clean_line(found["source"]), 40)
+    out["source"] = cut(clean_line(facts["source"]), 40)
     for way in ("rising", "falling"):
-        out[way] = [{**each, "word": clean_line(each["word"])} for each in found[way]]
+        out[way] = [{**each, "word": clean_line(each["word"])} for each in facts[way]]
     if labels is not None:
         stage = report.context.arrays("time")
         both = np.flatnonzero((stage["period"] >= 0) & (labels >= 0))
-        table = np.zeros((k, len(found["periods"])), np.int64)
+        table = np.zeros((k, len(facts["periods"])), np.int64)
         np.add.at(table, (labels[both], stage["period"][both]), 1)
         out["groups"] = table.tolist()
         out |= group_trends(stage["day"][both], labels[both], k)
