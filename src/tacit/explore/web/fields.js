@@ -51,7 +51,7 @@ function columnSaid(c) {
   const out = [], some = c.words.filter(w => w.length).length, known = c.values.filter(v => v !== '(none)').length;
   if (c.v != null) {
     out.push(c.how ? `The groups follow this column ${c.how}: ` : 'The groups have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
-      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')} adjusted for chance. `);
+      `. Homogeneity ${c.homogeneity.toFixed(2)} (1: no group mixes values), completeness ${c.completeness.toFixed(2)} (1: no value is spread over groups), mutual information adjusted for chance ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')}. `);
   }
   out.push(some === 0 ? 'No word distinguishes one of its values more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
   return out;

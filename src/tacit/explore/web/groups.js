@@ -59,14 +59,18 @@ function insideGroups() {
   const host = $('#gtl');
   if (!host) return;
   const below = M.nodes.map(() => []), top = [], broad = new Set(M.broad == null ? [] : M.levels[M.broad]);
-  const leads = M.nodes.map(() => false); // to a group that is shown
-  for (let i = M.nodes.length - 1; i >= 0; i--) if (M.nodes[i].up >= 0 && (M.nodes[i].group != null || leads[i])) leads[M.nodes[i].up] = true;
+  const leads = M.nodes.map(() => false), first = M.nodes.map(node => node.group ?? Infinity); // leads to a group that is shown, and to which first
+  for (let i = M.nodes.length - 1; i >= 0; i--) {
+    const up = M.nodes[i].up;
+    if (up >= 0 && first[i] < Infinity) { leads[up] = true; first[up] = Math.min(first[up], first[i]); }
+  }
   const listed = M.nodes.map((_, i) => !leads[i] || broad.has(i)); // other levels above the groups shown are on the slider
   M.nodes.forEach((node, i) => {
     let up = node.up;
     while (up >= 0 && !listed[up]) up = M.nodes[up].up;
     if (listed[i]) (up < 0 ? top : below[up]).push(i);
   });
+  for (const items of [top, ...below]) items.sort((a, b) => first[a] - first[b] || a - b); // as in the table
   const show = i => {
     const g = M.nodes[i], cut = M.levels.findIndex(level => level.includes(i));
     setLevel(cut);

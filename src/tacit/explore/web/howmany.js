@@ -18,7 +18,7 @@ function drawK() {
     const a = M.measures[name][wk], b = M.measures[name][K];
     if (!a) return null;
     const v = b ? a[0] - b[0] : 0;
-    return a[0].toFixed(digits) + (same || !b ? '' : ` (${v >= 0 ? '+' : '−'}${Math.abs(v).toFixed(digits)})`);
+    return a[0].toFixed(digits) + (same || !b ? '' : ` (${!+v.toFixed(digits) ? '±' : v > 0 ? '+' : '−'}${Math.abs(v).toFixed(digits)})`);
   };
   const facts = [['Repeatability', change('stability', 2)], ['Silhouette', change('silhouette', 3)], ['Smallest group', N(small)], ['Largest group', `${N(large)} (${pct(large / n)})`]].filter(f => f[1]);
   const head = same ? (M.grouped ? `${K} groups, as shown` : 'One group, as found') : coarser ? `${wk} groups: coarser` : `${wk} groups: finer`;

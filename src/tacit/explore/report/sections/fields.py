@@ -100,8 +100,8 @@ def words(report: Report) -> str:
     )
     if ranked:
         lead += (
-            ' <span class="wideonly">A cell is stronger the more of a value&rsquo;s documents '
-            "are in the group of its color; groups are in the order of the tree.</span>"
+            ' <span class="wideonly">A cell is the stronger, the more of the value&rsquo;s '
+            "documents are in the group of that color.</span>"
         )
     body = """<div class="tabs" id="fieldtabs" role="group" aria-label="Column"></div>
 <p class="fieldsaid" id="fieldsaid" aria-live="polite"></p>

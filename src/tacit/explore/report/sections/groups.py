@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.explore.report.clean_text import TITLE, clean_line, cut
 from tacit.explore.report.colors import assign_slots
-from tacit.explore.report.phrases import all_of, left_out, number, section, verb
+from tacit.explore.report.phrases import all_of, number, sampled, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.groups import verdict_of
 from tacit.explore.stages.naming import shown_name
@@ -139,11 +139,11 @@ def words(report: Report) -> str:
         alone = verb(loose, "its own", "their own")
         heading += f". {number(loose).capitalize()} should not be trusted on {alone}"
     lead = (
-        f"<p>To test the groups, every division was repeated {repeats} times; each time "
-        f"{left_out(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
-        "with the most similar group found then. At 1 the group is unchanged, below 0.5 it "
-        "fell apart. The dot is the median. A group opened out of a larger one has no higher "
-        "overlap than that. The tree joins groups that use similar words.</p>"
+        f"<p>To test the groups, every division was repeated {repeats} times, each time "
+        f"{sampled(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
+        "with the most similar group of that repeat. At 1 the group is unchanged, below 0.5 it "
+        "fell apart. The dot is the median. Where a group is part of a larger one, its overlap "
+        "is never above that of the larger. The tree joins groups that use similar words.</p>"
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
@@ -157,7 +157,7 @@ def words(report: Report) -> str:
 
 
 TREE = """
-<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">A \
-group is divided further as far as two halves of its documents agree on a division more \
-than they would in data without groups. Open one to see what is inside. The name of a group \
-sets it apart from the others inside the same one.</p><div id="gtl"></div></div>"""
+<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">Each \
+half of the documents of a group was divided separately. If the two divisions agree more than \
+in data without groups, the group has parts: open it to see them. The name of a part sets it \
+apart from the other parts of the group.</p><div id="gtl"></div></div>"""

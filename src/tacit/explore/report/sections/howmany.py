@@ -57,16 +57,16 @@ def words(report: Report) -> str:
     elif best == 1:
         heading = "No division into groups repeats better than chance"
     elif choice.get("flat", best) == best:
-        heading = f"{best} is a reasonable choice, and one division of all documents agrees"
+        heading = f"{best} is a reasonable number, by two tests"
     else:
         flat = choice["flat"]
-        heading = f"{best} groups, divided step by step; divided all at once, "
-        heading += f"{flat} would repeat best" if flat > 1 else "none would repeat"
+        heading = f"The tree gives {best} groups; of the divisions of all documents at once, "
+        heading += f"the one into {flat} repeats best" if flat > 1 else "none repeats"
     lead = "".join(f"<p>{plain([s])}</p>" for s in [*choice["reasons"], *choice["notes"]])
     lead += (
-        "<p>The charts measure flat divisions: one number of groups for all documents at once. "
-        "The groups shown are a level of the tree, in which every level lies inside the one "
-        "before it.</p>"
+        "<p>For the charts all documents were divided at once, separately for every number of "
+        "groups. The groups of this report come from a tree instead, where each level divides "
+        "the groups of the one before it.</p>"
     )
     body = CHARTS
     if len(meta["whatks"]) > 1:

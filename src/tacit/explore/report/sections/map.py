@@ -118,7 +118,7 @@ def words(report: Report) -> str:
         )
     if (preserved := report.facts["map"].get("kept")) is not None:
         near = percent(preserved)
-        lead += f" Of the ten documents nearest to each, {near} are also near it on the map."
+        lead += f" Of the ten documents most like a document, {near} are near it on the map."
     body = MAP.replace("{fade}", FADE if report.grouped else "")
     body = body.replace("{levels}", LEVELS if meta["levels"] else "")
     body = body.replace("{still}", still_map(report))

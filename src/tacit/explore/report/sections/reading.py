@@ -84,5 +84,5 @@ def extremes(report: Report) -> list[str]:
         if least < low:
             said.setdefault(a, []).append(f"{less} (median {least:,.0f}{unit})")
     if not said:
-        return ["No group reads much differently from the rest."] if report.grouped else []
+        return ["No group reads much differently from the others."] if report.grouped else []
     return [f"T{the_groups([groups[g]])[1:]} has {joined(has)}." for g, has in said.items()]

@@ -12,10 +12,10 @@ from tacit.explore.report.phrases import (
     group_name,
     joined,
     joined_names,
-    left_out,
     number,
     percent,
     plain,
+    sampled,
     small_percent,
     verb,
     words_in,
@@ -154,7 +154,7 @@ def few_documents(report: Report) -> str:
 def group_findings(report: Report) -> list[str]:
     total, k = report.meta["total"], report.meta["K"]
     firm, middle, loose = (report.groups(v) for v in ("firm", "tentative", "loose"))
-    tested = f"when {left_out(total)}"
+    tested = f"when the grouping is repeated {sampled(total)}"
     first = f"These {total:,} documents fall into {number(k)} groups by the words they use. "
     grouping = report.facts["groups"]
     level = grouping.get("level")
@@ -172,7 +172,7 @@ def group_findings(report: Report) -> list[str]:
         first += (
             f"<b>{how_many(firm, 'firm')}</b>: {verb(len(firm), 'it is', 'they are')} found "
             f"again, largely intact, "
-            f"{tested}. {verb(len(firm), 'It has', 'Together they have')} "
+            f"{tested}. {verb(len(firm), 'It holds', 'Together they hold')} "
             f"{fraction_of(firm, total)} of the documents. {listing(firm, 6)}"
         )
     else:
@@ -180,7 +180,7 @@ def group_findings(report: Report) -> list[str]:
     levels = grouping.get("levels", [])
     if level is not None and level + 1 < len(levels):
         finest = number(levels[-1]["nodes"])
-        first += f" The finest level that still repeats has {finest} groups."
+        first += f" The finest division that still repeats has {finest} groups."
     out = [first]
     if middle:
         them = verb(len(middle), "it", "them")

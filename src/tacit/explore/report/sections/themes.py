@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tacit.explore.report.clean_text import clean_line, cut
-from tacit.explore.report.phrases import joined, number, percent, section, verb
+from tacit.explore.report.phrases import joined_names, number, percent, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.themes import theme_words
 
@@ -88,11 +88,11 @@ def words(report: Report) -> str:
     if themes is None:
         return ""
     lead = (
-        "Groups put each document in one place; a document can be about several themes at "
-        "once. The percentage is the fraction of all text."
+        "A document is in one group only, but it can be about several themes. The percentage "
+        "is how much of all text belongs to the theme."
     )
     if "groups" in themes:
-        lead += " Cells are stronger the more of the group’s text belongs to the theme."
+        lead += " A cell is the stronger, the more of the group’s text belongs to the theme."
     heat = '<th class="ht">In each group<div class="hh" id="hh" aria-hidden="true"></div></th>'
     body = TABLE.replace("{heat}", heat if "groups" in themes else "")
     return section("themes", "Themes", heading(report), f"<p>{lead}</p>", body)
@@ -108,9 +108,11 @@ def heading(report: Report) -> str:
         how_many = "None"
     out = (
         f"{how_many} of {number(len(themes))} {verb(len(themes), 'theme', 'themes')} "
-        f"{verb(firm, 'comes', 'come')} back in a second run"
+        f"{verb(max(firm, 1), 'comes', 'come')} back in a second run"
     )
-    return f"{out}; {joined(first)} make up {shares} of the text"
+    those = verb(len(first), "the theme", "the themes")
+    make = verb(len(first), "makes", "make")
+    return f"{out}; {those} {joined_names(first)} {make} up {shares} of the text"
 
 
 TABLE = """<div class="ctl"><span id="lamname">Show words that are</span><span>common</span>\

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import (
     column_name,
-    percent,
     section,
+    small_percent,
     the_groups,
     the_period,
     words_in,
@@ -83,7 +83,7 @@ def moved_groups(report: Report) -> str:
         g = max(range(len(change)), key=lambda g: sign * change[g])
         if time["moves"][g] == sign and sign * change[g] >= MOVED:
             of = "" if parts else " of the documents"
-            early, late = percent(time["early"][g]), percent(time["late"][g])
+            early, late = small_percent(time["early"][g]), small_percent(time["late"][g])
             parts.append(f"{the_groups([groups[g]])} {verb} from {early} to {late}{of}")
     text = ", ".join(parts)
     return text[:1].upper() + text[1:]
