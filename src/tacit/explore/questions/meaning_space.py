@@ -185,16 +185,19 @@ def by_group(reader: ProjectReader, rows: np.ndarray) -> list[list[int]]:
     return [[int(g), int(counts[g])] for g in order if counts[g]]
 
 
-def close_spellings(reader: ProjectReader, word: str) -> list[str]:
-    """Words of the documents within an edit distance of one or two, frequent ones first."""
+def close_spellings(reader: ProjectReader, word: str, *, least: int = 0) -> list[str]:
+    """Words of ``least`` documents or more within an edit distance of one or two, frequent ones
+    first."""
     from tacit.language.deletion_index import find_words, strings_of
 
     if not 2 <= len(word) <= 40:
         return []
     spelled, columns = reader.spellings
     matches = find_words(spelled, strings_of([word]))
+    every = reader.arrays("counts")["document_counts"]
     near = matches.distances <= (1 if len(word) < 5 else 2)
+    near &= every[columns[matches.words]] >= least
     places, distances = columns[matches.words[near]], matches.distances[near]
-    spread = reader.arrays("counts")["document_counts"][places]
+    spread = every[places]
     order = np.lexsort([places, -spread, distances])[:8]
     return [str(reader.words[places[i]]) for i in order]

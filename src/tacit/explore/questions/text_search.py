@@ -37,7 +37,9 @@ MOST = 1000  # hits in one answer
 DEEPEST = 10_000_000
 WIDTH = 200  # characters of a snippet
 OPERATORS = frozenset({"AND", "OR", "NOT"})
-MOST_CORRECTED, SPELLINGS = 5, 4  # unknown words of a query, and suggestions for each
+MOST_CORRECTED, SPELLINGS = 5, 4  # words of a query, and suggestions for each
+RARE, MANY, TIMES = 2, 100, 20  # documents of a word that may be a slip; in a collection of so
+# many; documents of the right word, as a multiple
 
 
 def search(
@@ -74,12 +76,19 @@ def search(
 
 
 def spelled_like(reader: ProjectReader, text: str) -> dict[str, list[str]]:
-    """For words of a query that no document has, words that are spelled like them."""
+    """For words of a query that no document has, or next to none, words of many more documents
+    that are spelled like them."""
     plain = [word for word in text.split() if "*" not in word and word not in OPERATORS]
-    words, known = words_in(reader, " ".join(plain)), reader.place_of_word
-    missing = [word for word in dict.fromkeys(words) if word not in known][:MOST_CORRECTED]
-    meant = {word: close_spellings(reader, word)[:SPELLINGS] for word in missing}
-    return {word: like for word, like in meant.items() if like}
+    spread = reader.arrays("counts")["document_counts"]
+    meant: dict[str, list[str]] = {}
+    for word in dict.fromkeys(words_in(reader, " ".join(plain))):
+        column = reader.place_of_word.get(word)
+        documents = 0 if column is None else int(spread[column])
+        if documents > (RARE if reader.n >= MANY else 0) or len(meant) == MOST_CORRECTED:
+            continue
+        if like := close_spellings(reader, word, least=TIMES * documents)[:SPELLINGS]:
+            meant[word] = like
+    return meant
 
 
 def matching_rows(reader: ProjectReader, text: str) -> np.ndarray:
@@ -214,7 +223,10 @@ def search_hits(reader: ProjectReader, text: str, top: int | None, way: str) -> 
     if index is None:
         check_text(text)
         return Hits([], notes=[reader.skipped("counts") or "There are no words to search."])
-    return index.search(text, top=top, operator="and" if way == "boolean" else "or")
+    hits = index.search(text, top=top, operator="and" if way == "boolean" else "or")
+    for word, like in spelled_like(reader, text).items():
+        hits.notes.append(f"Instead of {word!r}, did you mean {' or '.join(like)}?")
+    return hits
 
 
 def similar_hits(reader: ProjectReader, document: int | str, top: int) -> Hits:

@@ -62,6 +62,8 @@ function chipRow() {
     el('button', { class: 'link', text: 'Show on the map', on: { click: () => { toMap(); $('#side').focus({ preventScroll: true }); } } })));
   else if (held) $('#gl').focus({ preventScroll: true });
   document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
+  const q = $('#q'), hidden = q === document.activeElement && !max ? bar.offsetHeight + 12 - q.getBoundingClientRect().top : 0;
+  if (hidden > 0) scrollBy({ top: -hidden, behavior: 'instant' }); // the row came between
 }
 /* Filters of every dimension. */
 function kindFilter(s, c) {

@@ -42,7 +42,7 @@ function setupMap() {
   const size = () => {
     const w = stage.clientWidth, h = stage.clientHeight, atHome = sc.view.s === 1;
     if (!w) return;
-    sc.resize(w, h);
+    sc.resize(w, h, max ? $('#map .tools').getBoundingClientRect().bottom : 0);
     const caption = $('.mapcap');
     captionSize = [caption.offsetWidth, caption.offsetHeight];
     const box = stage.getBoundingClientRect();

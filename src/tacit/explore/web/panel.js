@@ -70,7 +70,7 @@ function legend() {
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
   const head = s.field ? s.field.name : s.nodes ? levelName(s.level) : s.k ? `If there were ${s.k} groups` : `${K} groups`;
-  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. Each is named by what sets it apart inside its parent.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
+  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. A name sets a group apart inside the larger group that it is part of.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
   if (own || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (own && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
@@ -96,7 +96,7 @@ function selected(s) {
   else if (m === n) out.push(el('p', { class: 'note', text: 'This is the whole collection: there is nothing to contrast it with.' }));
   else {
     const words = contrast(s.docs, 16).filter(o => !s.q || !s.q.some(q => o.w.startsWith(q))).slice(0, 12);
-    out.push(el('h4', { text: 'Words used more here than elsewhere' }), el('div', {}, wordBars(words)), el('p', { class: 'note', text: 'Share of documents here / elsewhere. The tick marks elsewhere.' }));
+    out.push(el('h4', { text: 'Words used more here than elsewhere' }), el('div', {}, wordBars(words)), el('p', { class: 'note', text: 'Percentage of the documents here / of all others. The tick marks the others.' }));
   }
   out.push(el('div', { class: 'rowbtns' },
     el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }),
@@ -117,7 +117,7 @@ function mixture(docs) {
   strip.setAttribute('aria-label', 'Groups: ' + said(5));
   for (const g of parts) strip.append(el('i', { class: 'g' + g, title: `${nameOf(G[g])}: ${by[g]}`, css: { 'flex-grow': by[g] } }));
   const rest = parts.length > 3 ? `, ${plural(parts.length - 3, 'more group')}` : '';
-  return el('div', {}, strip, el('p', { class: 'note txt', text: `${said(3)}${rest}. ${pct(unsure / m)} are unsure placements.` }));
+  return el('div', {}, strip, el('p', { class: 'note txt', text: `Groups: ${said(3)}${rest}. Uncertain placements: ${pct(unsure / m)}.` }));
 }
 function csv(s) {
   const safe = v => { v = String(v); if (/^[=+\-@\t\r]/.test(v)) v = "'" + v; return '"' + v.replace(/"/g, '""') + '"'; };
