@@ -47,9 +47,9 @@ function wrapped(c, text, width, most) {
 function poster() {
   const W = 1600, ratio = 2, edge = 64, mapW = 1040, mapH = 800, serif = getComputedStyle(document.documentElement).getPropertyValue('--serif').trim();
   const { canvas: picture, paper } = mapPicture(mapW, mapH, ratio), s = paper.slots, c = document.createElement('canvas'), x = c.getContext('2d');
-  const kinds = s.value ? [] : [...s.names.keys()].filter(i => s.slots[i] >= 0), count = new Uint32Array(s.value ? 0 : s.names.length), list = findings(), top = 150;
+  const count = new Uint32Array(s.value ? 0 : s.names.length), list = findings(), top = 150;
   for (let i = 0; i < n; i++) if (!s.value && (!sc.any || sc.flag[i])) count[s.cat(i)]++;
-  kinds.sort((a, b) => count[b] - count[a]);
+  const kinds = [...count.keys()].filter(i => s.slots[i] >= 0 && count[i]).sort((a, b) => count[b] - count[a]);
   x.font = `400 19px ${serif}`;
   const width = (W - 2 * edge - 60) / 2, notes = list.map(text => wrapped(x, text, width - 34, 3)), half = Math.ceil(notes.length / 2);
   const tall = part => part.reduce((a, lines) => a + lines.length * 26 + 14, 0), low = Math.max(tall(notes.slice(0, half)), tall(notes.slice(half))), H = top + mapH + 70 + low + 60;
