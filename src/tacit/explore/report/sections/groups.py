@@ -142,8 +142,7 @@ def words(report: Report) -> str:
         f"<p>To test the groups, every division was repeated {repeats} times, each time "
         f"{sampled(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
         "with the most similar group of that repeat. At 1 the group is unchanged, below 0.5 it "
-        "fell apart. The dot is the median. Where a group is part of a larger one, its overlap "
-        "is never above that of the larger. The tree joins groups that use similar words.</p>"
+        "fell apart. The dot is the median. The tree joins groups that use similar words.</p>"
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
@@ -157,7 +156,8 @@ def words(report: Report) -> str:
 
 
 TREE = """
-<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">Each \
-half of the documents of a group was divided separately. If the two divisions agree more than \
-in data without groups, the group has parts: open it to see them. The name of a part sets it \
-apart from the other parts of the group.</p><div id="gtl"></div></div>"""
+<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">The \
+documents of every group were halved, and each half was divided separately. If the divisions \
+agree more than in data without groups, the group has parts: open it to see them. The name of \
+a part sets it apart from the other parts. Parts of the groups in bold are looked for inside \
+these, and have at most their overlap.</p><div id="gtl"></div></div>"""
