@@ -19,7 +19,6 @@ from tacit.explore.questions.reader import (
     check_text,
     shown_id,
 )
-from tacit.explore.questions.text_search import joined
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.stages.live import TokenStream
 from tacit.search.inverted_index import EXPANSIONS
@@ -68,7 +67,7 @@ def concordance(
         "total": len(places),
         "documents": int(np.count_nonzero(np.diff(rows, prepend=-1))),
         "lines": lines_of(reader, places[chosen], rows[chosen], len(words), width),
-        "note": joined(notes),
+        "note": " ".join(notes) or None,
     }
 
 

@@ -75,13 +75,6 @@ def plain(value: Any) -> Any:
 BLOCK = 4096  # documents
 
 
-def spread_name(classes: list[str], code: int) -> str | None:
-    """The label that a document got, or that it has none of those given."""
-    if code == NONE:
-        return "(none of these)"
-    return classes[code] if code >= 0 else None
-
-
 class DocumentTable:
     """A row for every document: what was found, what was given, and the text last.
 
@@ -184,7 +177,8 @@ def label_columns(
         columns["label"] = pa.array([labels.get(row) for row in range(reader.n)], pa.string())
     if spread is not None:
         codes = np.asarray(spread["names"])
-        names = [spread_name(spread["classes"], code) for code in codes.tolist()]
+        labels_of = {**dict(enumerate(spread["classes"])), NONE: "(none of these)"}
+        names = [labels_of.get(code) for code in codes.tolist()]
         columns["spread"] = pa.array(names, pa.string())
         sure = np.asarray(spread["sure"], np.float32)
         columns["spread_sure"] = pa.array(sure, pa.float32(), mask=codes < 0)

@@ -70,7 +70,8 @@ def search(
     rows, scores, total = answer(bound, inner.postings, how, start + top)
     asked = to_mark({bound.terms[leaf] for leaf in bound.wanted()}, inner.postings.vocabulary)
     hits = describe_hits(reader, rows[start:], scores, asked, inner.rule.token)
-    result = {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
+    note = " ".join(notes + bound.notes) or None
+    result = {"way": way, "total": total, "hits": hits, "note": note}
     meant = spelled_like(reader, text)
     return result | {"suggest": meant} if meant else result
 
@@ -127,7 +128,7 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     asked, rule = Wanted(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
     hits = describe_hits(reader, rows.tolist(), cosines, asked, rule)
     total = int((cosines > NOISE).sum())
-    return {"way": "meaning", "total": total, "hits": hits, "note": joined(notes)}
+    return {"way": "meaning", "total": total, "hits": hits, "note": " ".join(notes) or None}
 
 
 def describe_hits(
@@ -157,10 +158,6 @@ def none_known(unknown: list[str]) -> str:
         f"None of these words can place the query: {listed(unknown, 5)}. The documents do not "
         "hold them, or too few or too many do."
     )
-
-
-def joined(notes: list[str]) -> str | None:
-    return " ".join(notes) or None
 
 
 SHARED = 6  # words

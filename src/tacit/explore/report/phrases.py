@@ -7,7 +7,7 @@ from tacit.core.wording import count
 from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
-    "all_of", "column_name", "count", "group_name", "joined", "joined_names", "minus",
+    "column_name", "count", "group_name", "joined", "joined_names", "minus",
     "number", "pairs", "percent", "plain", "sampled", "section", "small_percent", "the_groups",
     "the_period", "verb", "words_in",
 ]  # fmt: skip
@@ -95,15 +95,6 @@ def number(n: int) -> str:
     ('seven', '70')
     """
     return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
-
-
-def all_of(n: int) -> str:
-    """All of a number of things.
-
-    >>> all_of(2), all_of(7)
-    ('Both', 'All seven')
-    """
-    return "Both" if n == 2 else f"All {number(n)}"
 
 
 def the_period(name: str) -> str:

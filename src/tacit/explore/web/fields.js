@@ -19,9 +19,9 @@ function showColumn(i) {
   if (grouped) heads.push(el('th', { scope: 'col', class: 'fh' }, el('span', { text: 'Groups' }), el('span', { class: 'cells', 'aria-hidden': 'true' }, ...G.map((g, j) => el('i', { class: 'g' + j, title: nameOf(g) })))), el('th', { scope: 'col', class: 'fm', text: 'Mostly in' }));
   const body = el('tbody');
   for (const v of order) body.append(columnRow(c, v, { grouped, most, total, field }));
-  const held = document.activeElement?.closest?.('#fieldtable') && document.activeElement.textContent;
+  const focused = document.activeElement?.closest?.('#fieldtable') && document.activeElement.textContent;
   $('#fieldtable').replaceChildren(el('table', { class: 'ft' }, el('thead', {}, el('tr', {}, ...heads)), body));
-  if (held) $$('#fieldtable th button').find(b => b.textContent === held)?.focus({ preventScroll: true }); // drawn again
+  if (focused) $$('#fieldtable th button').find(b => b.textContent === focused)?.focus({ preventScroll: true }); // drawn again
 }
 /** A column with the documents that pass the filters, where the page has its values. */
 function passingColumn(c) {

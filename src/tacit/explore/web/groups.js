@@ -36,9 +36,9 @@ const filteredGroup = () => { const s = filters.get('group'); return s?.code?.[0
 function groupSizes() {
   const on = passing('group'), most = Math.max(...G.map(g => g.n));
   $$('#gt tr[data-g]').forEach((row, i) => {
-    const g = G[i], inside = on ? g.docs.reduce((a, d) => a + on[d], 0) : g.n, whole = on ? g.docs.length : g.n;
+    const g = G[i], inside = on ? g.docs.reduce((a, d) => a + on[d], 0) : g.n, size = on ? g.docs.length : g.n;
     row.classList.toggle('out', !!on && !inside);
-    $('.szbar', row).replaceChildren(...[el('i', { class: on && 'all', css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }, on && inside ? el('u', { css: { width: pct(inside / whole, 1) } }) : null), N(inside), on ? el('span', { class: 'vh', text: ` of ${N(whole)} pass the filters` }) : null].filter(Boolean));
+    $('.szbar', row).replaceChildren(...[el('i', { class: on && 'all', css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }, on && inside ? el('u', { css: { width: pct(inside / size, 1) } }) : null), N(inside), on ? el('span', { class: 'vh', text: ` of ${N(size)} pass the filters` }) : null].filter(Boolean));
   });
 }
 function tree(body) { // drawn to the measured rows
@@ -118,7 +118,7 @@ function groupDetail(g) {
     ...list('Most typical', g.typ.slice(0, 3).map(q => docItem(q))),
     ...list('Borderline', g.bord.slice(0, 3).map(([q, j]) => docItem(q, `nearly ${shortName(G[j])}`)))].filter(Boolean);
 }
-/** Which values of a column a group has more of than the rest: bar = frequency here, tick = elsewhere. */
+/** Which values of a column a group has more of than the others: bar = frequency here, tick = elsewhere. */
 function fieldBars(g, j) {
   const f = M.fields[j], kinds = A.field[j](), inside = new Uint32Array(f.values.length), all = new Uint32Array(f.values.length), size = g.docs.length, box = el('div', { class: 'cw' });
   for (let i = 0; i < n; i++) all[kinds[i]]++;

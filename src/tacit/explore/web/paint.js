@@ -165,10 +165,10 @@ function anchorsFor(s) { // the densest cell of a coarse grid for each kind
       if (v > most) { most = v; where = j; }
     }
     if (where < 0) continue;
-    const own = s.nodes ? s.nodes[c] : s.what === 'group' && !s.k ? G[c] : null;
+    const group = s.nodes ? s.nodes[c] : s.what === 'group' && !s.k ? G[c] : null;
     let t = s.what === 'group' ? s.names[c].split(' · ').slice(0, 2).join(', ') : s.names[c];
     if (t.length > 30) t = t.slice(0, 29) + '…';
-    out.push({ i: c, x: (where % R + .5) / R, y: ((where / R | 0) + .5) / R, t, n: total[c], lvl: own?.lvl });
+    out.push({ i: c, x: (where % R + .5) / R, y: ((where / R | 0) + .5) / R, t, n: total[c], lvl: group?.lvl });
   }
   out.sort((a, b) => b.n - a.n);
   anchorCache.set(key, out);

@@ -58,10 +58,10 @@ function legend() {
   }
   const count = new Uint32Array(s.names.length), dim = s.what === 'group' ? 'group' : s.what[0] === 'f' && s.field ? s.what : 'label', on = passing(dim), now = filters.get(dim);
   for (let i = 0; i < n; i++) if (!on || on[i]) count[s.cat(i)]++;
-  const order = [...count.keys()], own = s.what === 'group' && !s.k, ul = el('ul', { class: 'legend' });
-  if (!own) order.sort((a, b) => count[b] - count[a]);
+  const order = [...count.keys()], groups = s.what === 'group' && !s.k, ul = el('ul', { class: 'legend' });
+  if (!groups) order.sort((a, b) => count[b] - count[a]);
   for (const c of order) {
-    const g = own ? G[c] : s.nodes ? s.nodes[c] : null;
+    const g = groups ? G[c] : s.nodes ? s.nodes[c] : null;
     ul.append(el('li', {}, el('button', {
       class: on && !count[c] && 'out', 'aria-pressed': filters.size ? String(!!now && sameFilter(now, kindCode(s, c))) : null,
       title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} in the repeats` : s.names[c],
@@ -73,7 +73,7 @@ function legend() {
   const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. A name sets a group apart inside the larger group that it is part of.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
-  if (own || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (own && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
+  if (groups || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (groups && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
   if (s.what === 'group' && A.odd) out.push(oddKey());
   if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => (s.nodes ? setLevel(M.level) : setK(K)) } })));
   return out;
@@ -116,8 +116,8 @@ function mixture(docs) {
   const parts = [...by.keys()].filter(g => by[g]).sort((a, b) => by[b] - by[a]), said = k => parts.slice(0, k).map(g => `${G[g].name[0]} ${pct(by[g] / m)}`).join(', ');
   strip.setAttribute('aria-label', 'Groups: ' + said(5));
   for (const g of parts) strip.append(el('i', { class: 'g' + g, title: `${nameOf(G[g])}: ${by[g]}`, css: { 'flex-grow': by[g] } }));
-  const rest = parts.length > 3 ? `, ${plural(parts.length - 3, 'more group')}` : '';
-  return el('div', {}, strip, el('p', { class: 'note txt', text: `Groups: ${said(3)}${rest}. Uncertain placements: ${pct(unsure / m)}.` }));
+  const others = parts.length > 3 ? `, ${plural(parts.length - 3, 'more group')}` : '';
+  return el('div', {}, strip, el('p', { class: 'note txt', text: `Groups: ${said(3)}${others}. Uncertain placements: ${pct(unsure / m)}.` }));
 }
 function csv(s) {
   const safe = v => { v = String(v); if (/^[=+\-@\t\r]/.test(v)) v = "'" + v; return '"' + v.replace(/"/g, '""') + '"'; };

@@ -40,9 +40,9 @@ class Scatter {
   get home() { const b = this.box; return { x: (b[0] + b[1]) / 2, y: (b[2] + b[3]) / 2 + (this.top / 2 - 8) / this.base, s: 1 }; }
   get kind() { return this.gl ? 'WebGL2' : 'Canvas 2D'; }
   initGL(g) {
-    const made = (type, source) => { const o = g.createShader(type); g.shaderSource(o, source); g.compileShader(o); return o; };
+    const shader = (type, source) => { const o = g.createShader(type); g.shaderSource(o, source); g.compileShader(o); return o; };
     const program = g.createProgram();
-    g.attachShader(program, made(g.VERTEX_SHADER, VERTEX)); g.attachShader(program, made(g.FRAGMENT_SHADER, FRAGMENT));
+    g.attachShader(program, shader(g.VERTEX_SHADER, VERTEX)); g.attachShader(program, shader(g.FRAGMENT_SHADER, FRAGMENT));
     ['p', 'a', 'b', 'f'].forEach((name, i) => g.bindAttribLocation(program, i, name));
     g.linkProgram(program);
     if (!g.getProgramParameter(program, g.LINK_STATUS)) return false;

@@ -18,9 +18,9 @@ function lookup(w, scroll) {
   if (M.grouped && !M.redacted) {
     const by = new Uint32Array(K);
     for (const d of docsWith(t)) by[A.cluster[d]]++;
-    const share = G.map((g, i) => by[i] / Math.max(1, g.worded)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share));
+    const part = G.map((g, i) => by[i] / Math.max(1, g.worded)), most = Math.max(...part, 1e-9), best = part.indexOf(Math.max(...part));
     const bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${nameOf(G[best])}, ${pct(most)} of documents` });
-    share.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
+    part.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
     out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pct(most)}.` }));
   }
   out.push(el('div', { class: 'rowbtns' }, sc && !M.redacted ? el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { $('#q').value = w; search(w); toMap(); } } }) : null, ...extras.word.flatMap(more => more(w))));

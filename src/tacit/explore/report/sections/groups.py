@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.explore.report.clean_text import TITLE, clean_line, cut
 from tacit.explore.report.colors import assign_slots
-from tacit.explore.report.phrases import all_of, number, sampled, section, verb
+from tacit.explore.report.phrases import number, sampled, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.groups import verdict_of
 from tacit.explore.stages.naming import shown_name
@@ -127,7 +127,7 @@ def words(report: Report) -> str:
     k, repeats = report.meta["K"], report.meta["repeats"]
     firm, loose = len(report.groups("firm")), len(report.groups("loose"))
     if firm == k:
-        heading = f"{all_of(k)} groups hold firm"
+        heading = f"{'Both' if k == 2 else f'All {number(k)}'} groups hold firm"
     elif firm:
         heading = (
             f"{number(firm).capitalize()} of {number(k)} groups "

@@ -68,7 +68,7 @@ def words(report: Report) -> str:
 <div>
 <dl class="facts">{rows}</dl>
 <h2 class="minor">Notes on the input</h2>
-<ul class="ingest">{"".join(map(input_note, input_notes(report)))}</ul>
+<ul class="ingest">{input_notes(report)}</ul>
 </div>
 </div>
 {strip(report) if report.grouped else ""}
@@ -331,15 +331,17 @@ def language_figure(guess: dict[str, Any]) -> str:
     )
 
 
-def input_notes(report: Report) -> list[str]:
-    """What reading the input changed, and what was missing from it."""
+def input_notes(report: Report) -> str:
+    """What reading the input changed, and what was missing from it, as list items."""
     facts, lines = report.facts, list(report.facts["ingest"]["sentences"])
     if blanks := facts["meaning"].get("blank", 0):
         wordless = count(blanks, "document")
         lines.append(f"{wordless} without a word to compare by, not on the map.")
     if report.meta["n"] and not report.meta["fields"]:
         lines.append("No column with 2 to 24 values came along to color the map by.")
-    return [*lines, *column_notes(report), *time_notes(facts["time"])]
+    lines += [*column_notes(report), *time_notes(facts["time"])]
+    shown = (escape(cut(clean_line(line), 300)) for line in lines)
+    return "".join(f"<li><bdi>{line}</bdi></li>" for line in shown)
 
 
 def column_notes(report: Report) -> list[str]:
@@ -382,8 +384,3 @@ def time_notes(time: dict[str, Any]) -> list[str]:
     elif "periods" not in time:
         out.append(f"No time line: {time['why']}.")
     return out
-
-
-def input_note(line: str) -> str:
-    """A note as a list item."""
-    return f"<li><bdi>{escape(cut(clean_line(line), 300))}</bdi></li>"
