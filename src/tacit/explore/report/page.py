@@ -79,9 +79,9 @@ def make_page(folder: ProjectFolder, *, live: bool = False, redact: bool = False
         if redact:
             redact_words(report)
         text = packed_json(texts_of(context, report.shown))
-        if len(text) + sum(len(coded) for _, coded in report.arrays.values()) < MOST_BYTES:
+        size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
+        if size < MOST_BYTES:
             break
-    size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
     index = NOTHING if redact else search_index(report, MOST_BYTES - size)
     report.meta |= {"search": {"kind": index.kind}, "suggested": index.spelled}
     written = [(section, section.words(report)) for section in sections]

@@ -226,7 +226,7 @@ def texts_of(context: Context, shown: Shown) -> dict[str, list[str]]:
 
 
 class CopySet(NamedTuple):
-    """Documents that share a text, as pairs that overlap lead from each to each."""
+    """Documents with the same text, or nearly: connected by pairs that overlap."""
 
     documents: list[int]  # the first of them
     total: int

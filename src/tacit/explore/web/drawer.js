@@ -20,7 +20,7 @@ function openDoc(d, marks = []) {
     if (mix.length) kids.push(el('h3', { class: 'minor', text: 'Themes' }), box);
   }
   if (placed && sc) {
-    kids.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Find on the map', on: { click: () => { dialog.close(); toMap(); fly({ x: P[2 * d], y: P[2 * d + 1], s: 5 }); setTimeout(() => hoverAt(d), 520); } } })));
+    kids.push(el('div', { class: 'rowbtns' }, button('Find on the map', () => { dialog.close(); toMap(); fly({ x: P[2 * d], y: P[2 * d + 1], s: 5 }); setTimeout(() => hoverAt(d), 520); })));
     const at = wordAt(d), near = at < 0 ? [] : [...Array(M.near).keys()].map(j => [A.near()[M.near * at + j], A.nearSim()[M.near * at + j] / 255]).filter(([q]) => q !== d);
     if (near.length) kids.push(el('div', { id: 'dr-near' }, el('h3', { class: 'minor', text: 'Most similar documents' }), el('ul', { class: 'docs' }, ...near.map(([q, s]) => docItem(q, `Similarity ${s.toFixed(2)}${groupOf(q) ? `, in the group ${groupOf(q).name[0]}` : ''}`)))));
   }

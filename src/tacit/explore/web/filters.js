@@ -58,8 +58,8 @@ function chipRow() {
   if (some) row.replaceChildren(el('div', {},
     el('b', { class: 'num', text: `${N(state.sel.docs.length)} of ${N(n)}` }), el('span', { class: 'vh', text: ' documents pass these filters' }),
     el('ul', { 'aria-label': 'Active filters' }, ...[...filters.values()].map(s => chipOf(s, refocus))),
-    el('button', { class: 'link', text: filters.size > 1 ? 'Clear all' : 'Clear', on: { click: () => { clearSel(); } } }),
-    el('button', { class: 'link', text: 'Show on the map', on: { click: () => { toMap(); $('#side').focus({ preventScroll: true }); } } })));
+    linkButton(filters.size > 1 ? 'Clear all' : 'Clear', clearSel),
+    linkButton('Show on the map', () => { toMap(); $('#side').focus({ preventScroll: true }); })));
   else if (focused) $('#gl').focus({ preventScroll: true });
   document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
   const q = $('#q'), hidden = q === document.activeElement && !max ? bar.offsetHeight + 12 - q.getBoundingClientRect().top : 0;

@@ -112,7 +112,7 @@ function groupDetail(g) {
     g.edited ? el('p', { class: 'sub' }, el('b', { text: { merged: 'Merged by hand.', split: 'Split off by hand.', pinned: 'Pinned: its documents stay together in later runs.' }[g.edited] || '' })) : null,
     el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
     el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
-    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); select(kindFilter(scheme(), i)); toMap(); } } }), ...extras.group.flatMap(more => more(g))),
+    el('div', { class: 'rowbtns' }, button('Show on the map', () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); select(kindFilter(scheme(), i)); toMap(); }), ...extras.group.flatMap(more => more(g))),
     el('h4', { text: 'Contrast words' }), wordBars(g.words.slice(0, 8).map(w => ({ w: w[0], p: w[1], q: w[2] }))),
     ...M.fields.flatMap((f, j) => [el('h4', { class: 'txt', text: f.name }), fieldBars(g, j)]),
     ...list('Most typical', g.typ.slice(0, 3).map(q => docItem(q))),

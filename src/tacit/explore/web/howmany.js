@@ -27,8 +27,8 @@ function drawK() {
     el('h3', { class: 'sub3', text: head }), el('p', { text: words }),
     el('dl', {}, ...facts.map(([a, b]) => el('div', {}, el('dt', { text: a }), el('dd', { text: b })))),
     el('div', { class: 'rowbtns' },
-      el('button', { class: 'btn', text: same ? 'Show on the map' : `Show ${wk} groups on the map`, on: { click: () => { setK(wk); toMap(); } } }),
-      same ? null : el('button', { class: 'btn', text: `Back to ${K}`, on: { click: () => moveK(K) } })));
+      button(same ? 'Show on the map' : `Show ${wk} groups on the map`, () => { setK(wk); toMap(); }),
+      same ? null : button(`Back to ${K}`, () => moveK(K))));
 }
 /** From the groups shown to the groups there would be. */
 function ribbons() {

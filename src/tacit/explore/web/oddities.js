@@ -13,7 +13,7 @@ function oddities() {
       if (kind.sets) return;
       if (kind.count > kind.pairs.length) list.append(el('p', { class: 'note', text: `${N(kind.pairs.length)} of ${N(kind.count)} are listed here.` }));
     };
-    for (const kind of kinds) tabs.append(el('button', { class: 'btn', text: `${kind.name} ${N(kind.count)}`, on: { click: () => draw(kind) } }));
+    for (const kind of kinds) tabs.append(button(`${kind.name} ${N(kind.count)}`, () => draw(kind)));
     if (sc && A.copy()) $('#aside').replaceChildren(el('button', { class: 'btn', text: `Set ${M.redundant === 1 ? 'the copy' : `${N(M.redundant)} copies`} aside`, title: 'On this page, count every text once', on: { click: () => narrow(onceFilter(), { nofly: true }) } }));
     if (kinds.length) { draw(kinds[0]); followers.push(() => draw(shown)); }
   }
@@ -29,7 +29,7 @@ function setOf(s) {
   const d = s.docs[0], inside = () => { const docs = [], all = A.copySet()[d]; for (let i = 0; i < n; i++) if (A.copySet()[i] === all) docs.push(i); return docs; };
   return el('div', { class: 'pair one' }, el('div', { class: 'ph' }, el('b', { text: plural(s.n, 'document') }), el('span', { text: s.exact ? 'share this text, word for word' : 'share most of this text' })),
     el('div', {}, el('button', { class: 'd', on: { click: () => openDoc(d) } }, el('b', { class: 'txt', dir: 'auto', text: title(d) })), el('span', { class: 's txt', dir: 'auto', text: opening(d) }),
-      sc && d < n ? el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show them on the map', on: { click: () => { select({ kind: 'set', label: `Copies of “${title(d).slice(0, 40)}”`, docs: inside() }); toMap(); } } })) : null));
+      sc && d < n ? el('div', { class: 'rowbtns' }, button('Show them on the map', () => { select({ kind: 'set', label: `Copies of “${title(d).slice(0, 40)}”`, docs: inside() }); toMap(); })) : null));
 }
 /** Every text once: without the documents that repeat an earlier one. */
 function onceFilter() {

@@ -75,7 +75,7 @@ function legend() {
   if (s.more) out.push(...s.more());
   if (groups || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (groups && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
   if (s.what === 'group' && A.odd) out.push(oddKey());
-  if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => (s.nodes ? setLevel(M.level) : setK(K)) } })));
+  if (s.k) out.push(el('div', { class: 'rowbtns' }, button(M.grouped ? `Back to ${K} groups` : 'Back', () => (s.nodes ? setLevel(M.level) : setK(K)))));
   return out;
 }
 /** The gray points: documents unlike all others, whatever group is nearest to them. */
@@ -89,7 +89,7 @@ function selected(s) {
   const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m + off.length, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : s.kind === 'several' ? el('ul', { class: 'chips', 'aria-label': 'Active filters' }, ...[...filters.values()].map(each => chipOf(each, () => $('#side').focus({ preventScroll: true })))) : el('p', { class: 'sub txt', text: s.label })];
   if (search && s.meant?.length) out.push(...meantBox(s.meant));
   if (off.length) out.push(...offMapBox(off));
-  if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }))];
+  if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, button('Clear', clearSel))];
   if (M.grouped) out.push(mixture(s.docs));
   if (M.redacted) out.push(el('p', { class: 'note', text: 'Which words these documents use was left out of this page.' }));
   else if (m < 5) out.push(el('p', { class: 'note', text: 'Fewer than five documents: contrast words would be noise, so none are shown.' }));
@@ -99,9 +99,9 @@ function selected(s) {
     out.push(el('h4', { text: 'Words used more here than elsewhere' }), el('div', {}, wordBars(words)), el('p', { class: 'note', text: 'Percentage of the documents here / of all others. The tick marks the others.' }));
   }
   out.push(el('div', { class: 'rowbtns' },
-    el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }),
-    el('button', { class: 'btn', text: 'Zoom to fit', on: { click: () => fit(s.docs) } }),
-    el('button', { class: 'btn', text: 'Save CSV', on: { click: () => csv(s) } })));
+    button('Clear', clearSel),
+    button('Zoom to fit', () => fit(s.docs)),
+    button('Save CSV', () => csv(s))));
   out.push(...extras.selection.flatMap(more => more(s)));
   const rank = s.rank || (d => A.conf[d]), sorted = [...s.docs].sort((a, b) => rank(b) - rank(a) || a - b);
   out.push(el('h4', { text: 'Documents' }), docList(sorted, true, 25));

@@ -123,5 +123,5 @@ function offMapBox(off) {
 }
 /** "Did you mean": a button for every word spelled like one that is not there. */
 function meantBox(meant) {
-  return meant.map(([w, like, count]) => el('p', { class: 'sub txt' }, `“${w}” is in ${count ? plural(count, 'document') : 'no document'}${M.search.kind === 'none' ? ' searched' : ''}.`, like.length ? ' Did you mean ' : '', ...like.flatMap((s, i) => [i ? ', ' : '', el('button', { class: 'link', type: 'button', text: s, on: { click: () => { const q = $('#q'); q.value = q.value.toLowerCase().replace(w, s); search(q.value); q.focus(); } } })]), like.length ? '?' : ''));
+  return meant.map(([w, like, count]) => el('p', { class: 'sub txt' }, `“${w}” is in ${count ? plural(count, 'document') : 'no document'}${M.search.kind === 'none' ? ' searched' : ''}.`, like.length ? ' Did you mean ' : '', ...linksOf(like, s => { const q = $('#q'); q.value = q.value.toLowerCase().replace(w, s); search(q.value); q.focus(); }), like.length ? '?' : ''));
 }
