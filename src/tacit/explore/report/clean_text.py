@@ -18,7 +18,7 @@ ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 # Characters that reorder or hide what follows. Joiners, which scripts and emoji need, stay.
 HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.?")
-CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # the others are spaces
+CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # others are spaces
 SURROGATES = re.compile("[\ud800-\udfff]")  # lone halves of a pair
 QUOTED = re.compile(r"[>|]|In (?:article|<)|.{0,200}\b(?:writes?|wrote):?$")  # in messages
 RULED = re.compile(r"^[\W_]+$")
