@@ -2,7 +2,7 @@
 function oddities() {
   const list = $('#dups');
   if (list) {
-    const sets = M.sets.length ? [{ name: 'Sets', count: M.sets.length, sets: M.sets, pairs: [] }] : [], kinds = [...sets, ...M.copies.filter(kind => kind.pairs.length)], tabs = $('#duptabs');
+    const sets = M.sets.length ? [{ name: 'Sets of three or more', count: M.sets.length, sets: M.sets, pairs: [] }] : [], kinds = [...sets, ...M.copies.filter(kind => kind.pairs.length)], tabs = $('#duptabs');
     let shown = kinds[0];
     const draw = kind => {
       const on = passing();
