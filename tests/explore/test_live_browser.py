@@ -157,6 +157,25 @@ def test_a_word_is_shown_in_context_from_its_button_and_sorted(live):
     page.wait_for_selector("#dr-ex mark:has-text('whale')")
 
 
+def test_lines_in_context_end_at_words_at_any_width(live):
+    page = live()
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.fill("#cq", "the")
+        page.click("#cf .go")
+        page.wait_for_selector(".kwic td.r")
+        page.wait_for_timeout(300)
+        cells = page.locator(".kwic td.l, .kwic td.r").evaluate_all(
+            "all => all.map(c => [c.className, c.firstChild.textContent, c.full,"
+            " c.firstChild.scrollWidth <= c.clientWidth])"
+        )
+        assert all(fits for *_, fits in cells)
+        for side, shown, line, _ in cells:
+            assert (line.endswith if side == "l" else line.startswith)(shown)
+            assert not shown or {*shown.split()} <= {*line.split()}
+    assert any(len(shown) < len(line) for _, shown, line, _ in cells)
+
+
 def test_frequent_words_of_a_project_without_groups_stand_close(chromium, serve):
     address = serve("bare", lambda: ["ship sea", "sea ship", "mast"] * 12)
     for page_of in pages(chromium, address):
