@@ -76,9 +76,9 @@ def pages(chromium, address):
 def search_for(page, words):
     page.fill("#fq", words)
     page.press("#fq", "Enter")
-    page.wait_for_selector("#found .way:nth-child(3) .answers:not([aria-busy])")
     for column in range(3):
-        page.wait_for_selector(f"#found .way:nth-child({column + 1}) .answers > *")
+        place = f"#found .way:nth-child({column + 1}) .answers"
+        page.wait_for_selector(f"{place}:not([aria-busy]) > *")
 
 
 def holding(word):
