@@ -76,9 +76,9 @@ def pages(chromium, address):
 def search_for(page, words):
     page.fill("#fq", words)
     page.press("#fq", "Enter")
-    page.wait_for_selector("#found .way:nth-child(3) .answers:not([aria-busy])")
     for column in range(3):
-        page.wait_for_selector(f"#found .way:nth-child({column + 1}) .answers > *")
+        place = f"#found .way:nth-child({column + 1}) .answers"
+        page.wait_for_selector(f"{place}:not([aria-busy]) > *")
 
 
 def holding(word):
@@ -144,7 +144,7 @@ def test_a_word_is_shown_in_context_from_its_button_and_sorted(live):
     assert page.inner_text("#lines .note").startswith(f"{uses} uses in")
     page.click("#csort button:has-text('After')")
     page.wait_for_selector("#lines:not([aria-busy]) .kwic tbody tr")
-    after = page.locator(".kwic td.r").all_text_contents()
+    after = page.locator(".kwic td.r").evaluate_all("all => all.map(c => c.full)")
     assert [a.split() for a in after] == sorted(a.split() for a in after)
     assert set(texts(page, ".kwic td.k")) == {"whale"}
     middles = page.locator(".kwic td.k button").evaluate_all(
@@ -155,6 +155,25 @@ def test_a_word_is_shown_in_context_from_its_button_and_sorted(live):
     page.wait_for_selector(".kwic tbody tr:nth-child(51)")
     page.click(".kwic td.k button >> nth=3")
     page.wait_for_selector("#dr-ex mark:has-text('whale')")
+
+
+def test_lines_in_context_end_at_words_at_any_width(live):
+    page = live()
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.fill("#cq", "the")
+        page.click("#cf .go")
+        page.wait_for_selector(".kwic td.r")
+        page.wait_for_timeout(300)
+        cells = page.locator(".kwic td.l, .kwic td.r").evaluate_all(
+            "all => all.map(c => [c.className, c.firstChild.textContent, c.full,"
+            " c.firstChild.scrollWidth <= c.clientWidth])"
+        )
+        assert all(fits for *_, fits in cells)
+        for side, shown, line, _ in cells:
+            assert (line.endswith if side == "l" else line.startswith)(shown)
+            assert not shown or {*shown.split()} <= {*line.split()}
+    assert any(len(shown) < len(line) for _, shown, line, _ in cells)
 
 
 def test_frequent_words_of_a_project_without_groups_stand_close(chromium, serve):

@@ -1,5 +1,7 @@
 """Texts cleaned for the page, colours for kinds, and the groups of other numbers."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from tacit.explore.report import colors as page_colors
 from tacit.explore.report.clean_text import OPENING, TITLE, clean_line, cut, title_and_opening
 from tacit.explore.report.colors import LIGHT, SLOTS, assign_slots, color_distances, colors_css
+from tacit.explore.report.map_view import make_map
 from tacit.explore.report.report import tree_order
 from tacit.explore.report.sections.words import slope
 from tacit.explore.stages import groups
@@ -26,6 +29,12 @@ def test_cleaned_text_is_one_line_without_controls_that_utf8_can_hold(text):
     title, opening = title_and_opening(text)
     assert len(title) <= TITLE
     assert len(opening) <= OPENING
+
+
+def test_the_picture_of_a_map_is_xml_whatever_names_and_ids_hold():
+    names, ids = {0: "sea\ufffe & <ship>"}, ["\uffff\ud800", "\x00\x1b[31m"]
+    view = make_map(np.eye(2), np.zeros(2, int), names, ids, width=400, height=300)
+    assert "sea & <ship>" in "".join(ElementTree.fromstring(view.svg).itertext())
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_document_opens_and_closes(opened, topics):
     page.click("#gd .docs button >> nth=0")
     assert page.locator("#drawer").is_visible()
     inside = page.inner_text("#drawer")
-    for said in ("About this document", "Most similar documents", "resamples keep it here"):
+    for said in ("About this document", "Most similar documents", "It is in this group in"):
         assert said in inside
     assert page.locator("#drawer .docs li").count() == 6
     page.keyboard.press("Escape")

@@ -73,6 +73,27 @@ def test_no_name_lies_under_a_control(whole, opened):
         page.click("#zhome")
 
 
+def test_in_the_full_window_no_dot_lies_under_the_tools_and_a_picture_is_as_before(opened):
+    page = opened("?renderer=2d", viewport={"width": 900, "height": 700})
+    page.click("#zmax")
+    page.wait_for_timeout(200)
+    assert page.evaluate(PAINTED.replace("#ov", "#gl"), ["#map .tools"]) == 0
+    assert page.evaluate(PAINTED.replace("#ov", "#gl"), ["#gl"]) > 0
+
+
+def test_a_field_that_is_typed_in_is_not_covered_by_the_row_of_filters(opened):
+    page = opened()
+    page.evaluate(
+        "() => { const top = document.querySelector('#q').getBoundingClientRect().top;"
+        " scrollTo({top: top + scrollY - 60, behavior: 'instant'}); }"
+    )
+    page.click("#q")
+    page.keyboard.type("ship")
+    page.wait_for_selector("#filters .chip")
+    field, bar = (page.locator(each).bounding_box() for each in ("#q", ".bar"))
+    assert field["y"] >= bar["y"] + bar["height"]
+
+
 def test_the_section_that_is_read_is_the_one_that_is_lit(opened):
     page = opened()
     ids = page.locator(".bar nav a").evaluate_all("all => all.map(a => a.getAttribute('href'))")

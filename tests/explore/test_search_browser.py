@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.explore import ask
+from tacit.explore import Project, ask
 from tests.explore.browsing import open_reports, texts, until
 from tests.explore.corpora import letters, table
 
@@ -30,6 +30,7 @@ def letters_and_odd_words():
     for i, odd in enumerate(ODD_WORDS):
         given[i * 7] += " " + odd
     given[50], given[51] = "zyzzyva", "zyzzyva quokka"
+    given[52] += " telescpoe"
     return table(given, topics)
 
 
@@ -72,3 +73,13 @@ def test_words_spelled_alike_are_those_of_python(both):
         assert found(page, slip) == 0
         listed = ask.search(reader, slip, way="boolean").get("suggest", {}).get(slip, [])
         assert texts(page, "#side p:has-text('is in no document') button") == listed
+
+
+def test_a_slip_that_a_document_makes_too_is_noticed(both):
+    page, reader = both
+    assert found(page, "telescpoe") == 1
+    listed = ask.search(reader, "telescpoe", way="boolean")["suggest"]["telescpoe"]
+    assert texts(page, "#side p:has-text('is in 1 document') button") == listed
+    assert listed[0] == "telescope"
+    (note,) = Project.open(reader.folder.path).search("telescpoe").notes
+    assert note.startswith("Instead of 'telescpoe', did you mean telescope")

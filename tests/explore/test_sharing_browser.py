@@ -102,7 +102,7 @@ def test_the_guide_shows_three_steps_does_them_and_stays_away(opened):
 def test_copies_are_told_as_sets_and_can_be_set_aside(opened):
     page = opened()
     assert "5 documents share one text" in page.inner_text("#h-oddities")
-    assert texts(page, "#duptabs button")[0] == "Sets 1"
+    assert texts(page, "#duptabs button")[0] == "Sets of three or more 1"
     assert "5 documents\nshare this text, word for word" in page.inner_text("#dups")
     page.click("#dups .btn:has-text('Show them on the map')")
     assert page.inner_text("#side h3") == "5 documents"

@@ -137,13 +137,13 @@ class ProjectFolder:
         known = self.record.get("origin")
         if not isinstance(known, dict) or self.has("ingest", ingest):
             return
-        given = self.origin_of(source)
-        if any(known.get(name) == path for name, path in given.items()):
+        asked = self.origin_of(source)
+        if any(known.get(name) == path for name, path in asked.items()):
             return
         before = {"-": "standard input", "--docs": "--docs"}.get(
             str(known.get("path")), str(known.get("path"))[:200]
         )
-        now = {"-": "standard input"}.get(given["path"], given["path"])
+        now = {"-": "standard input"}.get(asked["path"], asked["path"])
         raise DataError(
             f"this is the project of {before}, not of {now}. Choose another folder with "
             f"--out, for example --out {self.path.stem}_2{SUFFIX}, or remove this one.",
@@ -241,10 +241,10 @@ class ProjectFolder:
 
     def _numbers(self) -> dict[str, float]:
         try:
-            found = read_json(self.path / TIMINGS)
+            values = read_json(self.path / TIMINGS)
         except (OSError, DataError):
             return {}  # nobody depends on them
-        numbers = {name: v for name, v in found.items() if type(v) in (int, float)}
+        numbers = {name: v for name, v in values.items() if type(v) in (int, float)}
         return {name: float(v) for name, v in numbers.items() if 0 <= v < 1e15}
 
 

@@ -53,11 +53,11 @@ class GivenName(NamedTuple):
     @classmethod
     def read(cls, entry: Any) -> "GivenName":
         """From JSON, which is untrusted."""
-        found = cls(entry["name"], entry["size"], tuple(entry["documents"]))
-        texts = (found.name, *found.documents)
-        if not all(isinstance(t, str) for t in texts) or type(found.size) is not int:
+        value = cls(entry["name"], entry["size"], tuple(entry["documents"]))
+        texts = (value.name, *value.documents)
+        if not all(isinstance(t, str) for t in texts) or type(value.size) is not int:
             raise ValueError("a group is not text")
-        return found
+        return value
 
 
 class GroupEdit(NamedTuple):
@@ -69,10 +69,10 @@ class GroupEdit(NamedTuple):
     @classmethod
     def read(cls, entry: Any) -> "GroupEdit":
         """From JSON, which is untrusted."""
-        found = cls(entry["edit"], tuple(map(GivenName.read, entry["groups"])))
-        if found.kind not in KINDS or not found.groups:
+        value = cls(entry["edit"], tuple(map(GivenName.read, entry["groups"])))
+        if value.kind not in KINDS or not value.groups:
             raise ValueError("there is an edit of no known kind")
-        return found
+        return value
 
 
 # --- The two files ---
@@ -114,31 +114,34 @@ def write_entries(path: Path, what: str, entries: list[dict[str, Any]]) -> None:
 
 def give_name(project: Path, name: str | None, documents: Sequence[str]) -> None:
     """Keep a name for the group that has these documents; None takes it away."""
-    own = set(documents)
-    before = ((each, sum(d in own for d in each.documents)) for each in read_names(project))
-    kept = [each for each, shared in before if overlap(shared, each, len(own)) < HALF]
+    members = set(documents)
+    entries = [
+        each
+        for each in read_names(project)
+        if overlap(len(members & {*each.documents}), each, len(members)) < HALF
+    ]
     if name is not None:
-        kept.append(GivenName.of(name, documents))
-    write_entries(project / GROUP_NAMES, "names", [each._asdict() for each in kept])
+        entries.append(GivenName.of(name, documents))
+    write_entries(project / GROUP_NAMES, "names", [each._asdict() for each in entries])
 
 
-def overlap(shared: int, given: GivenName, size: int) -> float:
+def overlap(shared: int, name: GivenName, size: int) -> float:
     """The Jaccard overlap of a group with the one that was named, estimated from the kept
     documents that it holds."""
-    both = shared / max(len(given.documents), 1) * given.size
-    return both / max(given.size + size - both, 1)
+    both = shared / max(len(name.documents), 1) * name.size
+    return both / max(name.size + size - both, 1)
 
 
 def with_given_names(
-    facts: dict[str, Any], given: list[GivenName], ids: Sequence[Any],
+    facts: dict[str, Any], names: list[GivenName], ids: Sequence[Any],
     labels: np.ndarray, leaf: np.ndarray | None,
 ) -> dict[str, Any]:  # fmt: skip
     """The facts of groups with the names that were given to them."""
     groups = [dict(group) for group in facts.get("groups", [])]
     nodes = [dict(node) for node in facts.get("nodes", [])]
-    wanted = {document for each in given for document in each.documents}
+    wanted = {document for each in names for document in each.documents}
     row_of = {str(each): row for row, each in enumerate(ids) if str(each) in wanted}
-    for each in given:
+    for each in names:
         rows = [row_of[document] for document in each.documents if document in row_of]
         rename(groups, each, Counter(int(labels[row]) for row in rows))
         if leaf is not None and nodes:
@@ -153,11 +156,11 @@ def with_given_names(
     return {**facts, "groups": groups, **({"nodes": nodes} if nodes else {})}
 
 
-def rename(groups: list[dict[str, Any]], given: GivenName, shared: Counter[int]) -> None:
-    scores = [overlap(shared[g], given, int(group["size"])) for g, group in enumerate(groups)]
+def rename(groups: list[dict[str, Any]], name: GivenName, shared: Counter[int]) -> None:
+    scores = [overlap(shared[g], name, int(group["size"])) for g, group in enumerate(groups)]
     if scores and max(scores) >= HALF:
         best = groups[int(np.argmax(scores))]
-        best["name"], best["renamed"] = [given.name], True
+        best["name"], best["renamed"] = [name.name], True
 
 
 # --- Merges, splits and pins; the caller holds the folder ---
@@ -169,15 +172,15 @@ def replay_edits(folder: ProjectFolder, context: "Context") -> None:
     if not edits or entry is None or context.found("groups").get("skipped") is not None:
         folder.drop({EDITED})
         return
-    own = {"edits": digest((folder.path / GROUP_EDITS).read_bytes())}
-    key = key_of(EDITED, VERSION, own, {"groups": entry["key"]})
+    settings = {"edits": digest((folder.path / GROUP_EDITS).read_bytes())}
+    key = key_of(EDITED, VERSION, settings, {"groups": entry["key"]})
     if folder.holds(EDITED, key):
         return
     from tacit.explore.stages.edited_groups import edit_groups
     from tacit.explore.stages.stage import write_output
 
-    made = edit_groups(context, edits)
-    folder.keep(EDITED, key, lambda home: write_output(home, made))
+    output = edit_groups(context, edits)
+    folder.keep(EDITED, key, lambda home: write_output(home, output))
 
 
 def add_edit(

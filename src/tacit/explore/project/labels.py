@@ -90,8 +90,8 @@ class Labels:
     def all(self) -> dict[Key, str]:
         """Every label, whether its document is in the project at the moment or not."""
         with self._reading() as db:
-            found = db.execute("SELECT id, print, name FROM labels").fetchall()
-        return {Key(id, print): name for id, print, name in found}
+            rows = db.execute("SELECT id, print, name FROM labels").fetchall()
+        return {Key(id, print): name for id, print, name in rows}
 
     def names(self) -> dict[str, int]:
         """How many documents have each label, in the project at the moment or not."""
@@ -106,8 +106,8 @@ class Labels:
     def spread(self, run: str) -> dict[str, Any] | None:
         """What was said of the rest of the documents when this run was current."""
         with self._reading() as db:
-            found = db.execute("SELECT answer FROM spread WHERE run = ?", (run,)).fetchone()
-        return None if found is None else json.loads(found[0])
+            row = db.execute("SELECT answer FROM spread WHERE run = ?", (run,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
     # --- Changing ---
 
@@ -117,10 +117,10 @@ class Labels:
             step = next_step(db)
             changed = False
             for id, print in keys:
-                found = db.execute(
+                row = db.execute(
                     "SELECT name FROM labels WHERE id = ? AND print = ?", (id, print)
                 ).fetchone()
-                before = found[0] if found else None
+                before = row[0] if row else None
                 if before == name:
                     continue
                 changed = True
@@ -408,9 +408,9 @@ def change_labels(project: Path) -> Iterator[Labels]:
 def label_rows(project: Path, reader: Any) -> dict[int, str]:
     """The label of every row that has one."""
     with contextlib.closing(Labels(project / LABELS)) as labels:
-        kept = labels.all()
-    found = rows_of_keys(reader, places_of(reader), kept)
-    return {row: kept[key] for key, row in sorted(found.items(), key=lambda each: each[1])}
+        names = labels.all()
+    rows = rows_of_keys(reader, places_of(reader), names)
+    return {row: names[key] for key, row in sorted(rows.items(), key=lambda each: each[1])}
 
 
 def keys_of_rows(reader: Any, rows: list[int]) -> list[Key]:

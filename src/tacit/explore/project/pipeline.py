@@ -124,8 +124,8 @@ def run_stages(
     writers: list[Writer] = [("ingest", READING, ingest)]
     for stage in STAGES:
         if stage.name not in gone:
-            own = replace(settings, effort=choice.efforts.get(stage.name, settings.effort))
-            writers.append(writer_of(stage, context._replace(settings=own)))
+            lowered = replace(settings, effort=choice.efforts.get(stage.name, settings.effort))
+            writers.append(writer_of(stage, context._replace(settings=lowered)))
     write_stages(folder, keys, writers, on_event)
     replay_edits(folder, context)
 
@@ -157,8 +157,8 @@ def keys_of(
 ) -> dict[str, str]:
     """The key of every stage for this input and these settings; ``efforts`` of stages that
     run with less effort than the settings."""
-    own = {"clean": settings.clean}
-    return keys_after(key_of("ingest", INGEST, own, {"source": source}), settings, efforts)
+    chosen = {"clean": settings.clean}
+    return keys_after(key_of("ingest", INGEST, chosen, {"source": source}), settings, efforts)
 
 
 def keys_after(
@@ -169,19 +169,19 @@ def keys_after(
     for stage in STAGES:
         chosen = settings.to_dict()
         chosen["effort"] = (efforts or {}).get(stage.name, settings.effort)
-        own = {name: chosen[name] for name in stage.settings}
+        values = {name: chosen[name] for name in stage.settings}
         needs = {name: keys[name] for name in stage.needs}
-        keys[stage.name] = key_of(stage.name, stage.version, own, needs)
+        keys[stage.name] = key_of(stage.name, stage.version, values, needs)
     return keys
 
 
 def live_keys(keys: dict[str, str]) -> dict[str, str]:
     """The keys of the live stages, from those of the others."""
-    made = {}
+    keys_of_live = {}
     for stage in LIVE_STAGES:
         needs = {name: keys.get(name, "") for name in stage.needs}
-        made[stage.name] = key_of(stage.name, stage.version, {}, needs)
-    return made
+        keys_of_live[stage.name] = key_of(stage.name, stage.version, {}, needs)
+    return keys_of_live
 
 
 def prepare_live(

@@ -115,7 +115,7 @@ class Plan:
         """The plan in three lines at most: what it is, what it costs, what is different."""
         run = sum(s.does == "run" and s.name != REPORT for s in self.stages)
         kept = sum(stage.does == "keep" for stage in self.stages)
-        rest = f", {kept} kept as they are." if kept else "."
+        tail = f", {kept} kept as they are." if kept else "."
         head = f"{count(self.documents, 'document')}, {format_bytes(self.bytes)} of text. "
         cost = f"Expected: {about(self.seconds)}, {format_bytes(self.memory)} of memory"
         cost += f"; compiling adds about {COMPILING} s once." if self.compiles else "."
@@ -127,7 +127,7 @@ class Plan:
         ]
         more = f"{'; '.join(changed)}. --plan has the details."
         return [
-            f"{head}{count(run, 'stage')} to run{rest}",
+            f"{head}{count(run, 'stage')} to run{tail}",
             cost,
             *([more[:1].upper() + more[1:]] if changed else []),
         ]
@@ -188,8 +188,8 @@ class Pace:
 
     def left(self, *, without: str = "") -> float:
         """Seconds until the end, or of the stages other than one."""
-        rest = sum(s for name, s in self.waiting.items() if name != without)
-        return self.factor * rest
+        waiting = sum(s for name, s in self.waiting.items() if name != without)
+        return self.factor * waiting
 
     def expected(self, stage: str) -> float | None:
         """Seconds that a stage takes; None if it was not planned."""
@@ -303,30 +303,31 @@ def make_plan(
 
     def plan_stage(name: str, title: str) -> PlannedStage:
         seconds, measured = costs.seconds(name, settings.effort)
-        held = stage_memory(name, costs.documents, costs.text_bytes, settings.effort)
+        size = stage_memory(name, costs.documents, costs.text_bytes, settings.effort)
         does = "keep" if name != REPORT and is_kept(name) else "run"
-        return PlannedStage(name, title, does, seconds, held, settings.effort, "", measured)
+        return PlannedStage(name, title, does, seconds, size, settings.effort, "", measured)
 
     planned = [plan_stage("ingest", READING)]
     if limit is not None and planned[0].bytes > limit and planned[0].does == "run":
         raise too_small(planned[0], limit)
     for stage in STAGES:
-        made = plan_stage(stage.name, stage.title)
+        entry = plan_stage(stage.name, stage.title)
         if stage.name not in wanted:
-            does = made.does if made.does == "keep" else "leave out"
-            made = made._replace(does=does, why=NOT_ASKED)
+            does = entry.does if entry.does == "keep" else "leave out"
+            entry = entry._replace(does=does, why=NOT_ASKED)
         elif lost := next((need for need in stage.needs if need in gone), None):
-            made = made._replace(does="leave out", why=f"it needs {lost!r}, which is left out")
-        elif limit is not None and made.does == "run" and made.bytes > limit:
-            made = fit_memory(stage, made, limit, costs, required=stages is not None)
-            if made.does == "run":
-                efforts[stage.name] = made.effort
-                made = made._replace(does="keep" if is_kept(stage.name) else "run")
-        if made.does == "leave out":
+            why = f"it needs {lost!r}, which is left out"
+            entry = entry._replace(does="leave out", why=why)
+        elif limit is not None and entry.does == "run" and entry.bytes > limit:
+            entry = fit_memory(stage, entry, limit, costs, required=stages is not None)
+            if entry.does == "run":
+                efforts[stage.name] = entry.effort
+                entry = entry._replace(does="keep" if is_kept(stage.name) else "run")
+        if entry.does == "leave out":
             gone.add(stage.name)
-        elif made.does == "keep":
-            made = made._replace(why="")
-        planned.append(made)
+        elif entry.does == "keep":
+            entry = entry._replace(why="")
+        planned.append(entry)
     planned.append(plan_stage(REPORT, "Writing the report"))
     return Plan(len(documents), source.bytes, tuple(planned), settings, limit, is_cold(),
                 source.digest, stages)  # fmt: skip
@@ -371,21 +372,21 @@ def recorded_choice(record: dict[str, Any]) -> Choice | None:
 
 
 def fit_memory(
-    stage: Stage, made: PlannedStage, limit: int, costs: "Costs", *, required: bool
+    stage: Stage, entry: PlannedStage, limit: int, costs: "Costs", *, required: bool
 ) -> PlannedStage:
     """The stage at the highest effort that fits the memory; left out if none does."""
-    lower = EFFORTS[: EFFORTS.index(made.effort)] if "effort" in stage.settings else ()
+    lower = EFFORTS[: EFFORTS.index(entry.effort)] if "effort" in stage.settings else ()
     allowed = format_bytes(limit)
-    why = f"it needs about {format_bytes(made.bytes)}, and --memory allows {allowed}"
+    why = f"it needs about {format_bytes(entry.bytes)}, and --memory allows {allowed}"
     for effort in reversed(lower):
-        held = stage_memory(stage.name, costs.documents, costs.text_bytes, effort)
-        if held <= limit:
+        size = stage_memory(stage.name, costs.documents, costs.text_bytes, effort)
+        if size <= limit:
             seconds, measured = costs.seconds(stage.name, effort)
-            return made._replace(effort=effort, seconds=seconds, bytes=held, why=why,
+            return entry._replace(effort=effort, seconds=seconds, bytes=size, why=why,
                                  measured=measured)  # fmt: skip
     if required or stage.name == "counts":
-        raise too_small(made, limit)
-    return made._replace(does="leave out", why=why)
+        raise too_small(entry, limit)
+    return entry._replace(does="leave out", why=why)
 
 
 def too_small(stage: PlannedStage, memory: int) -> ValueError:
@@ -408,14 +409,14 @@ def closure(stages: Iterable[str] | None) -> set[str]:
         raise ValueError(
             f"There is no stage {wrong[0]!r}.{meant} Choose from {', '.join(known)}."
         )
-    found: set[str] = set()
+    wanted: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in wanted:
+            wanted.add(name)
             waiting += [need for need in known[name].needs if need in known]
             waiting += DRAWN_WITH.get(name, ())
-    return found
+    return wanted
 
 
 # --- Costs ---
@@ -448,9 +449,9 @@ def stage_memory(name: str, documents: int, text_bytes: int, effort: str) -> flo
     """The most bytes that a process needs while a stage runs, about."""
     if name == "ingest":
         return 240e6 + 5.0 * text_bytes
-    held = 35e3 * min(documents, 10_000) + 2500.0 * documents + 5.0 * text_bytes
+    size = 35e3 * min(documents, 10_000) + 2500.0 * documents + 5.0 * text_bytes
     scales = any(stage.name == name and "effort" in stage.settings for stage in STAGES)
-    return 420e6 + held * (EFFORT_MEMORY[effort] if scales else 1.0)
+    return 420e6 + size * (EFFORT_MEMORY[effort] if scales else 1.0)
 
 
 def speedup(engine: Engine | None) -> float:

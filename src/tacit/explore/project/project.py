@@ -172,9 +172,9 @@ class Project:
             context, documents = self._context, self.texts
             columns: dict[str, Any] = {"id": [str(each) for each in documents.ids]}
             if not context.skipped("groups"):
-                found = context.arrays("groups")
-                columns |= {"group": found["labels"], "sure": found["confidence"]}
-                columns["leaf"] = found["leaf"]
+                arrays = context.arrays("groups")
+                columns |= {"group": arrays["labels"], "sure": arrays["confidence"]}
+                columns["leaf"] = arrays["leaf"]
             if not context.skipped("map"):
                 points = context.arrays("map")["points"]
                 columns |= {"x": points[:, 0], "y": points[:, 1]}
@@ -541,11 +541,11 @@ def explore_documents(
         return at(folder_for(path, out))
     target = Path(tempfile.mkdtemp(prefix="documents-", suffix=SUFFIX))
     try:
-        made = at(target)
+        project = at(target)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
-    return Project(made._folder, temporary=True)
+    return Project(project._folder, temporary=True)
 
 
 def explored(
@@ -567,8 +567,8 @@ def explored(
         if source is not None:
             choice = choice or Choice()
             if choice.source is None:
-                found = read_through(documents)
-                choice = replace(choice, source=found.digest, text_bytes=found.bytes)
+                read = read_through(documents)
+                choice = replace(choice, source=read.digest, text_bytes=read.bytes)
             folder.check_origin(source, keys_of(settings, str(choice.source))["ingest"])
             folder.record["origin"] = folder.origin_of(source)  # the next commit writes it
         run_stages(folder, documents, settings, engine=engine, on_event=on_event,

@@ -54,18 +54,18 @@ class Choice:
         return {"stages": stages, "memory": self.memory}
 
 
-def as_topics(given: int | str | None) -> int | None:
+def as_topics(topics: int | str | None) -> int | None:
     """A number of themes as the settings hold it: None chooses, 0 is none.
 
     >>> as_topics("auto"), as_topics("none"), as_topics(12)
     (None, 0, 12)
     """
-    if given is None or given == "auto":
+    if topics is None or topics == "auto":
         return None
-    if given == "none":
+    if topics == "none":
         return 0
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_TOPICS:
+    if type(topics) is not int or not 1 <= topics <= MOST_TOPICS:
         raise ValueError(
-            f"topics={given!r} must be \"auto\", \"none\" or a number from 1 to {MOST_TOPICS}."
+            f"topics={topics!r} must be \"auto\", \"none\" or a number from 1 to {MOST_TOPICS}."
         )
-    return given
+    return topics

@@ -19,7 +19,7 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
     """Groups with verdicts and words, what is odd, and the hash of it all."""
     context = Context.of(folder)
     facts = {name: context.facts(name) for name in sorted(stage_titles())}
-    found, total = facts["groups"], facts["ingest"]["documents"]
+    grouping, total = facts["groups"], facts["ingest"]["documents"]
     groups = [
         {
             "group": group["group"],
@@ -31,7 +31,7 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
             "title": str(group.get("title", "")),
             "words": [word for word, *_ in group["words"]],
         }
-        for group in found.get("groups", [])
+        for group in grouping.get("groups", [])
     ]
     skipped = {name: each["skipped"] for name, each in facts.items() if "skipped" in each}
     return {
@@ -39,18 +39,18 @@ def summary_of(folder: ProjectFolder) -> dict[str, Any]:
         "documents": total,
         "words": facts["counts"].get("words", 0),
         "settings": context.settings.to_dict(),
-        "k": found.get("k"),
-        "k_recommended": found.get("choice", {}).get("best"),
-        "reasons": found.get("choice", {}).get("reasons", []),
+        "k": grouping.get("k"),
+        "k_recommended": grouping.get("choice", {}).get("best"),
+        "reasons": grouping.get("choice", {}).get("reasons", []),
         "groups": groups,
-        "nodes": nodes_of(found),
-        "edits": found.get("edits", []),
-        "levels": [[level["nodes"], level["firm"]] for level in found.get("levels", [])],
-        "level": found.get("level"),
-        "broad": found.get("broad"),
+        "nodes": nodes_of(grouping),
+        "edits": grouping.get("edits", []),
+        "levels": [[level["nodes"], level["firm"]] for level in grouping.get("levels", [])],
+        "level": grouping.get("level"),
+        "broad": grouping.get("broad"),
         "map_keeps": facts["map"].get("kept"),
         "copies": facts["duplicates"].get("redundant", 0),
-        "set_aside": found.get("copies", 0),
+        "set_aside": grouping.get("copies", 0),
         "outliers": facts["outliers"].get("unlike", 0),
         "without_words": facts["meaning"].get("blank", 0),
         **more_facts(context, facts),
@@ -119,9 +119,9 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
 def more_facts(context: Context, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What came along with the documents, and how they read."""
     language, time = facts["language_guess"], facts["time"]
-    found = [[code, size] for code, _, size in language.get("languages", [])]
+    languages = [[code, size] for code, _, size in language.get("languages", [])]
     return {
-        "languages": {**dict(found), "unknown": language.get("unknown", 0)},
+        "languages": {**dict(languages), "unknown": language.get("unknown", 0)},
         "reading": {
             name: measure["at"]
             for name, measure in facts["reading"].get("measures", {}).items()

@@ -67,17 +67,17 @@ def telling_words(
     inside, outside = documents_with(reader, first), documents_with(reader, second)
     every = inside + outside
     n = len(first) + len(second)
-    kept = np.flatnonzero((every >= (3 if n >= 100 else 2)) & (every <= 0.9 * n))
-    score = log_odds(inside[kept], outside[kept])
-    order = np.lexsort([kept, -score])
+    candidates = np.flatnonzero((every >= (3 if n >= 100 else 2)) & (every <= 0.9 * n))
+    score = log_odds(inside[candidates], outside[candidates])
+    order = np.lexsort([candidates, -score])
     ahead = [i for i in order[:SHOWN] if score[i] >= LEAST]
     behind = [i for i in order[::-1][:SHOWN] if score[i] <= -LEAST]
     words = reader.words
     return [
         {
-            "word": str(words[kept[i]]),
-            "a": float(inside[kept[i]] / len(first)),
-            "b": float(outside[kept[i]] / len(second)),
+            "word": str(words[candidates[i]]),
+            "a": float(inside[candidates[i]] / len(first)),
+            "b": float(outside[candidates[i]] / len(second)),
             "score": float(score[i]),
         }
         for i in ahead + behind
@@ -115,10 +115,10 @@ def rows_of(
     if kind == "query":
         return matching_rows(reader, value)
     if kind == "label":
-        found = [reader.check_row(row) for row, name in (labels or {}).items() if name == value]
-        if not found:
+        rows = [reader.check_row(row) for row, name in (labels or {}).items() if name == value]
+        if not rows:
             raise ValueError(f"No document has the label {str(value)[:80]!r}.")
-        return np.unique(np.array(found, np.int64))
+        return np.unique(np.array(rows, np.int64))
     raise ValueError(
         f"A selection cannot be made by {str(kind)[:40]!r}; choose from rows, group, query, "
         "label and rest."
@@ -138,14 +138,14 @@ def is_rest(side: Any) -> bool:
     return isinstance(side, Mapping) and list(side.items()) == [("rest", True)]
 
 
-def as_selection(given: Any) -> Mapping[str, Any]:
+def as_selection(value: Any) -> Mapping[str, Any]:
     """A selection of documents from what one would write: see ``Project.compare``."""
-    if given is None:
+    if value is None:
         return {"rest": True}
-    if isinstance(given, Mapping):
-        return given
-    if isinstance(given, str):
-        return {"query": given}
-    if isinstance(given, int) and not isinstance(given, bool):
-        return {"group": given}
-    return {"rows": [int(row) for row in given]}
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, str):
+        return {"query": value}
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"group": value}
+    return {"rows": [int(row) for row in value]}

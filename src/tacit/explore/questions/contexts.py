@@ -19,7 +19,6 @@ from tacit.explore.questions.reader import (
     check_text,
     shown_id,
 )
-from tacit.explore.questions.text_search import joined
 from tacit.explore.report.clean_text import clean_line
 from tacit.explore.stages.live import TokenStream
 from tacit.search.inverted_index import EXPANSIONS
@@ -68,7 +67,7 @@ def concordance(
         "total": len(places),
         "documents": int(np.count_nonzero(np.diff(rows, prepend=-1))),
         "lines": lines_of(reader, places[chosen], rows[chosen], len(words), width),
-        "note": joined(notes),
+        "note": " ".join(notes) or None,
     }
 
 
@@ -161,9 +160,9 @@ def find_spans(
     for row in texts:
         tokens = sorted({each for at in asked[row] for each in range(at, at + size)})
         length = int(edges[row + 1] - edges[row])
-        found = {each.word: each for each in locate(texts[row], length, tokens, tokens, rule)}
+        located = {each.word: each for each in locate(texts[row], length, tokens, tokens, rule)}
         for at in asked[row]:
-            parts = [found[each] for each in range(at, at + size) if each in found]
+            parts = [located[each] for each in range(at, at + size) if each in located]
             if len(parts) == size:
                 stop = max(part.stop for part in parts)
                 spans[int(edges[row]) + at] = (parts[0].start, stop)
@@ -194,14 +193,14 @@ def at_most(text: str, width: int, *, end: bool = False) -> str:
     if len(text) <= width:
         return text
     if end:
-        kept = text[-width:]
-        if not text[-width - 1].isspace() and " " in kept.rstrip():
-            kept = kept.partition(" ")[2]
-        return kept
-    kept = text[:width]
-    if not text[width].isspace() and " " in kept.lstrip():
-        kept = kept.rpartition(" ")[0]
-    return kept
+        line = text[-width:]
+        if not text[-width - 1].isspace() and " " in line.rstrip():
+            line = line.partition(" ")[2]
+        return line
+    line = text[:width]
+    if not text[width].isspace() and " " in line.lstrip():
+        line = line.rpartition(" ")[0]
+    return line
 
 
 def by_words(
@@ -269,5 +268,5 @@ def context_lines(
     reader: ProjectReader, text: str, sort: str, width: int, top: int
 ) -> ContextLines:
     """A concordance that prints itself."""
-    found = concordance(reader, text, sort=sort, width=width, top=top)
-    return ContextLines(found["lines"], total=found["total"], documents=found["documents"])
+    answer = concordance(reader, text, sort=sort, width=width, top=top)
+    return ContextLines(answer["lines"], total=answer["total"], documents=answer["documents"])

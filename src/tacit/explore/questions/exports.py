@@ -75,13 +75,6 @@ def plain(value: Any) -> Any:
 BLOCK = 4096  # documents
 
 
-def spread_name(classes: list[str], code: int) -> str | None:
-    """The label that a document got, or that it has none of those given."""
-    if code == NONE:
-        return "(none of these)"
-    return classes[code] if code >= 0 else None
-
-
 class DocumentTable:
     """A row for every document: what was found, what was given, and the text last.
 
@@ -112,9 +105,9 @@ class DocumentTable:
         """Tables of a few thousand documents."""
         import pyarrow as pa
 
-        found = pa.table(self.columns)
+        table = pa.table(self.columns)
         for start, texts in blocks_of(self.reader.documents.texts(), BLOCK):
-            some = found.slice(start, len(texts)).combine_chunks()
+            some = table.slice(start, len(texts)).combine_chunks()
             yield some.append_column("text", pa.array(texts, pa.large_string()))
 
 
@@ -133,12 +126,12 @@ class AtlasTable(DocumentTable):
         import pyarrow as pa
 
         schema = self.schema()
-        found = self.reader.arrays("map")
+        arrays = self.reader.arrays("map")
         start = 0
         for table in super().batches():
             stop = start + table.num_rows
-            places = found["neighbors"][start:stop]
-            far = np.sqrt(np.maximum(found["squares"][start:stop], 0))
+            places = arrays["neighbors"][start:stop]
+            far = np.sqrt(np.maximum(arrays["squares"][start:stop], 0))
             edges = np.arange(len(places) + 1, dtype=np.int32) * places.shape[1]
             ids = pa.ListArray.from_arrays(edges, places.ravel().astype(np.int64))
             lengths = pa.ListArray.from_arrays(edges, far.ravel().astype(np.float32))
@@ -151,26 +144,26 @@ def found_columns(reader: ProjectReader) -> dict[str, Any]:
     """What the project found, as Arrow arrays with nulls where there is nothing."""
     import pyarrow as pa
 
-    found = {"id": reader.table["id"].cast(pa.string())}
+    columns = {"id": reader.table["id"].cast(pa.string())}
     if reader.groups is not None:
         arrays = reader.arrays("groups")
         labels, leaf = reader.groups, arrays["leaf"]
-        found["group"] = pa.array(labels, pa.int32(), mask=labels < 0)
+        columns["group"] = pa.array(labels, pa.int32(), mask=labels < 0)
         if groups := reader.facts("groups")["groups"]:
             names = pa.array([" · ".join(shown_name(group)) for group in groups], pa.string())
-            found["group_name"] = names.take(found["group"])
-        found["sure"] = pa.array(arrays["confidence"], pa.float32(), mask=labels < 0)
-        found["leaf"] = pa.array(leaf, pa.int32(), mask=leaf < 0)
+            columns["group_name"] = names.take(columns["group"])
+        columns["sure"] = pa.array(arrays["confidence"], pa.float32(), mask=labels < 0)
+        columns["leaf"] = pa.array(leaf, pa.int32(), mask=leaf < 0)
     if not reader.skipped("map"):
         points, blank = reader.arrays("map")["points"], reader.arrays("meaning")["blank"]
         for name, values in zip("xy", points.T, strict=True):
-            found[name] = pa.array(np.ascontiguousarray(values), pa.float32(), mask=blank)
+            columns[name] = pa.array(np.ascontiguousarray(values), pa.float32(), mask=blank)
     if not reader.skipped("counts"):
-        found["words"] = pa.array(reader.arrays("counts")["lengths"], pa.int64())
+        columns["words"] = pa.array(reader.arrays("counts")["lengths"], pa.int64())
     if not reader.skipped("duplicates"):
         copies = reader.arrays("duplicates")["labels"]
-        found["copies"] = pa.array(copies, pa.int32(), mask=copies < 0)
-    return found
+        columns["copies"] = pa.array(copies, pa.int32(), mask=copies < 0)
+    return columns
 
 
 def label_columns(
@@ -179,16 +172,17 @@ def label_columns(
     """The labels that were given and those that were spread, if any."""
     import pyarrow as pa
 
-    found = {}
+    columns = {}
     if labels:
-        found["label"] = pa.array([labels.get(row) for row in range(reader.n)], pa.string())
+        columns["label"] = pa.array([labels.get(row) for row in range(reader.n)], pa.string())
     if spread is not None:
         codes = np.asarray(spread["names"])
-        names = [spread_name(spread["classes"], code) for code in codes.tolist()]
-        found["spread"] = pa.array(names, pa.string())
+        labels_of = {**dict(enumerate(spread["classes"])), NONE: "(none of these)"}
+        names = [labels_of.get(code) for code in codes.tolist()]
+        columns["spread"] = pa.array(names, pa.string())
         sure = np.asarray(spread["sure"], np.float32)
-        found["spread_sure"] = pa.array(sure, pa.float32(), mask=codes < 0)
-    return found
+        columns["spread_sure"] = pa.array(sure, pa.float32(), mask=codes < 0)
+    return columns
 
 
 VECTORS = 1024  # rows at a time
@@ -197,7 +191,7 @@ CELL = 200  # characters
 
 def write_groups(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
     """The groups as JSON: size, verdict, words, typical documents by id."""
-    found = reader.facts("groups")
+    facts = reader.facts("groups")
     groups = [
         {
             "group": group["group"],
@@ -213,13 +207,13 @@ def write_groups(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
             ],
             "typical": [reader.id_of(row) for row in group["typical"]],
         }
-        for group in found.get("groups", [])
+        for group in facts.get("groups", [])
     ]
-    out: dict[str, Any] = {"documents": reader.n, "k": found.get("k"), "groups": groups}
-    out["nodes"] = nodes_of(found)
-    out["levels"] = [level["cut"] for level in found.get("levels", [])]
-    out["level"] = found.get("level")
-    out["note"] = found.get("skipped")
+    out: dict[str, Any] = {"documents": reader.n, "k": facts.get("k"), "groups": groups}
+    out["nodes"] = nodes_of(facts)
+    out["levels"] = [level["cut"] for level in facts.get("levels", [])]
+    out["level"] = facts.get("level")
+    out["note"] = facts.get("skipped")
     if len(groups) > 1:
         out["tree"] = tree_text(reader)
     text = json.dumps(out, ensure_ascii=False, indent=1)
@@ -234,17 +228,17 @@ def tree_text(reader: ProjectReader) -> str:
     """The tree of the groups, each named by its number and words."""
     from tacit.cluster import to_newick
 
-    found = reader.facts("groups")
-    groups = found.get("groups", [])
+    facts = reader.facts("groups")
+    groups = facts.get("groups", [])
     if not groups:
-        why = found.get("skipped", "The documents are not divided into groups.")
+        why = facts.get("skipped", "The documents are not divided into groups.")
         raise ValueError(f"There is no tree of groups to export. {why}")
     named = [shown_name(group) for group in groups]
     names = [
         clean_line(f"{group['group']} {' '.join(words)}")
         for group, words in zip(groups, named, strict=True)
     ]
-    return to_newick(np.array(found["tree"], np.float64).reshape(-1, 4), names)
+    return to_newick(np.array(facts["tree"], np.float64).reshape(-1, 4), names)
 
 
 def write_vectors(reader: ProjectReader, file: BinaryIO, *_: Any) -> None:
@@ -264,9 +258,9 @@ def write_metadata(
 
     directions(reader)
     names = [name for name in reader.columns if name.lower() != "title"]
-    given = label_columns(reader, labels, spread)
+    label_cells = label_columns(reader, labels, spread)
     groups = None if reader.groups is None else pa.array(reader.groups)
-    columns = [groups, given.get("label"), given.get("spread")]
+    columns = [groups, label_cells.get("label"), label_cells.get("spread")]
     columns += [reader.table[name] for name in names]
     file.write(tsv_line(["id", "title", "group", "label", "spread", *names]))
     for start, texts in blocks_of(reader.documents.texts(), BLOCK):
@@ -330,7 +324,7 @@ def export(
     """
     if name not in EXPORTS:
         raise ValueError(f"export({name!r}) is unknown; choose from {list(EXPORTS)}.")
-    given = {reader.check_row(row): str(label) for row, label in (labels or {}).items()}
+    labels_by_row = {reader.check_row(row): str(label) for row, label in (labels or {}).items()}
     if spread is not None and len(spread["names"]) != reader.n:
         raise ValueError(
             f"The labels were spread over {len(spread['names']):,} documents, but there are "
@@ -338,7 +332,7 @@ def export(
         )
     write = EXPORTS[name].write
     if not isinstance(target, str | os.PathLike):
-        write(reader, target, given, spread)
+        write(reader, target, labels_by_row, spread)
         return
     with atomic_write(target) as file:
-        write(reader, file, given, spread)
+        write(reader, file, labels_by_row, spread)

@@ -54,38 +54,38 @@ def spread(
     """
     if why := reader.skipped("counts"):
         raise ValueError(f"Labels cannot be spread: {why}")
-    rows, given, notes = check_labels(reader, labels)
+    rows, y, notes = check_labels(reader, labels)
     folds = min(FOLDS, len(rows))
-    kind = choose_kind(reader, rows, given, folds, seed, engine)
+    kind = choose_kind(reader, rows, y, folds, seed, engine)
     model, known = new_model(kind, seed, engine), features(reader, rows, kind)
-    unseen = scores_unseen(model, known, given, folds, seed)
-    names, right = np.unique(given, return_inverse=True)
+    unseen = scores_unseen(model, known, y, folds, seed)
+    names, right = np.unique(y, return_inverse=True)
     factor, _ = calibrate(unseen, right)
     guessed = wide(unseen).argmax(axis=1)
     accuracy = float(np.mean(guessed == right))
     classes = [str(name) for name in names]
-    found = predict_all(reader, model.fit(known, given), factor, kind)
+    prediction = predict_all(reader, model.fit(known, y), factor, kind)
     none = unlike_collection(reader) | unlike_labeled(
-        reader, rows, given, seed=seed, engine=engine
+        reader, rows, y, seed=seed, engine=engine
     )
     none[rows] = False
-    found.names[none], found.sure[none], found.margin[none] = NONE, 0.0, np.inf
+    prediction.names[none], prediction.sure[none], prediction.margin[none] = NONE, 0.0, np.inf
     if len(rows) < LEAST_LABELED:
         notes.append(
             f"With fewer than {LEAST_LABELED} labeled documents, only documents unlike all "
             "others are taken to have none of the labels."
         )
     alone = np.array(sorted(set(labels) - set(rows.tolist())), np.int64)
-    found.names[alone], found.sure[alone] = -1, 0.0  # they have a label of their own
+    prediction.names[alone], prediction.sure[alone] = -1, 0.0  # they have a label of their own
     codes = {name: i for i, name in enumerate(classes)}
-    found.names[rows] = [codes[name] for name in given]
-    found.sure[rows] = 1.0
-    found.margin[alone] = found.margin[rows] = np.inf
+    prediction.names[rows] = [codes[name] for name in y]
+    prediction.sure[rows] = 1.0
+    prediction.margin[alone] = prediction.margin[rows] = np.inf
     return {
         "classes": classes,
-        "names": found.names.tolist(),
-        "sure": [round(float(each), 4) for each in found.sure],
-        "none": int((found.names == NONE).sum()),
+        "names": prediction.names.tolist(),
+        "sure": [round(float(each), 4) for each in prediction.sure],
+        "none": int((prediction.names == NONE).sum()),
         "check": {
             "accuracy": accuracy,
             "interval": [float(each) for each in wilson_interval(accuracy, len(rows))],
@@ -93,10 +93,10 @@ def spread(
             "labeled": len(rows),
             "by": kind,
         },
-        "doubtful": doubtful_of(found, classes),
-        "strangers": even(np.flatnonzero(found.names == NONE), DOUBTFUL).tolist(),
+        "doubtful": doubtful_of(prediction, classes),
+        "strangers": even(np.flatnonzero(prediction.names == NONE), DOUBTFUL).tolist(),
         "reconsider": [
-            {"row": int(rows[i]), "label": str(given[i]), "other": classes[guessed[i]]}
+            {"row": int(rows[i]), "label": str(y[i]), "other": classes[guessed[i]]}
             for i in np.flatnonzero(guessed != right)[:RECONSIDER]
         ],
         "note": " ".join(notes) or None,
@@ -124,7 +124,7 @@ def new_model(kind: str, seed: int, engine: str | Engine) -> LogisticRegression:
 def choose_kind(
     reader: ProjectReader,
     rows: np.ndarray,
-    given: np.ndarray,
+    y: np.ndarray,
     folds: int,
     seed: int,
     engine: Any,
@@ -135,21 +135,21 @@ def choose_kind(
     right = {}
     for kind in KINDS:
         model, known = new_model(kind, seed, engine), features(reader, rows, kind)
-        checked = cross_predict(model, known, given, folds=folds, random_state=seed + 1)
+        checked = cross_predict(model, known, y, folds=folds, random_state=seed + 1)
         right[kind] = checked.accuracy
     return max(KINDS, key=lambda kind: right[kind])  # of equals the first
 
 
 def scores_unseen(
-    model: Any, known: sp.csr_array, given: np.ndarray, folds: int, seed: int
+    model: Any, known: sp.csr_array, y: np.ndarray, folds: int, seed: int
 ) -> np.ndarray:
     """The scores of labelled documents, each from a model that had not seen it.
 
     The documents of a label go into different folds, so that two are enough for every model
     to know all labels.
     """
-    split = PredefinedSplit(fold_numbers(given, folds, random_state=seed))
-    return cross_val_predict(model, known, given, cv=split, method="decision_function")
+    split = PredefinedSplit(fold_numbers(y, folds, random_state=seed))
+    return cross_val_predict(model, known, y, cv=split, method="decision_function")
 
 
 def wide(scores: np.ndarray) -> np.ndarray:
@@ -168,7 +168,7 @@ class Prediction(NamedTuple):
 
 def predict_all(reader: ProjectReader, fitted: Any, factor: float, kind: str) -> Prediction:
     n = reader.n
-    found = Prediction(np.full(n, -1), np.full(n, -1), np.zeros(n), np.full(n, np.inf))
+    prediction = Prediction(np.full(n, -1), np.full(n, -1), np.zeros(n), np.full(n, np.inf))
     for start in range(0, n, BLOCK):
         some = np.arange(start, min(start + BLOCK, n))
         seen = features(reader, some, kind)
@@ -180,11 +180,11 @@ def predict_all(reader: ProjectReader, fitted: Any, factor: float, kind: str) ->
         p = probabilities(factor * scores)  # a factor near 0 makes all labels equally likely
         each = np.arange(len(some))
         best, next_best = scores[each, order[:, 0]], scores[each, order[:, 1]]
-        found.names[some] = np.where(known_words, order[:, 0], -1)
-        found.second[some] = order[:, 1]
-        found.sure[some] = np.where(known_words, p[each, order[:, 0]], 0.0)
-        found.margin[some] = np.where(known_words, best - next_best, np.inf)
-    return found
+        prediction.names[some] = np.where(known_words, order[:, 0], -1)
+        prediction.second[some] = order[:, 1]
+        prediction.sure[some] = np.where(known_words, p[each, order[:, 0]], 0.0)
+        prediction.margin[some] = np.where(known_words, best - next_best, np.inf)
+    return prediction
 
 
 def even(rows: np.ndarray, most: int) -> np.ndarray:
@@ -194,18 +194,18 @@ def even(rows: np.ndarray, most: int) -> np.ndarray:
     return rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
-def doubtful_of(found: Prediction, classes: list[str]) -> list[dict[str, Any]]:
+def doubtful_of(prediction: Prediction, classes: list[str]) -> list[dict[str, Any]]:
     """The documents between two labels, the closest first."""
-    order = np.lexsort([np.arange(len(found.margin)), found.margin])[:DOUBTFUL]
+    order = np.lexsort([np.arange(len(prediction.margin)), prediction.margin])[:DOUBTFUL]
     return [
         {
             "row": int(i),
-            "name": classes[found.names[i]],
-            "other": classes[found.second[i]],
-            "sure": round(float(found.sure[i]), 4),
+            "name": classes[prediction.names[i]],
+            "other": classes[prediction.second[i]],
+            "sure": round(float(prediction.sure[i]), 4),
         }
         for i in order
-        if np.isfinite(found.margin[i])
+        if np.isfinite(prediction.margin[i])
     ]
 
 
@@ -220,7 +220,7 @@ def check_labels(
             raise TypeError(f"The label of row {row} must be text, not {labels[row]!r}.")
         counts[labels[row]] = counts.get(labels[row], 0) + 1
     alone = sorted(name for name, count in counts.items() if count < 2)
-    kept = [row for row in rows if counts[labels[row]] >= 2]
+    rows_kept = [row for row in rows if counts[labels[row]] >= 2]
     if len(counts) - len(alone) < 2:
         raise ValueError(
             "Spreading needs two labels with at least two documents each; there are "
@@ -229,5 +229,5 @@ def check_labels(
     notes = []
     if alone:
         notes.append(f"Left out, with one document each: {', '.join(alone[:5])}.")
-    given = np.array([labels[row] for row in kept], object).astype(str)
-    return np.array(kept, np.int64), given, notes
+    y = np.array([labels[row] for row in rows_kept], object).astype(str)
+    return np.array(rows_kept, np.int64), y, notes

@@ -66,17 +66,17 @@ def generate(
     drawn: list[str] = []
     for sentence in range(words):  # as many at most: some are empty
         left = words - len(drawn)
-        own = int(key(seed_from(seed), sentence) >> np.uint64(1))
+        draw_seed = int(key(seed_from(seed), sentence) >> np.uint64(1))
         before = model._history(history)
-        ids = generate_words(model._tables, before, own, temperature, left, True)
+        ids = generate_words(model._tables, before, draw_seed, temperature, left, True)
         drawn += [spelled(model._vocabulary, i) for i in ids]
         history = []
         if len(drawn) == words:
             break
     text = running_text(drawn)
-    given = clean_line(prefix)
-    glue = "" if not given or not drawn or drawn[0][0] in ",.;:!?)" else " "
-    return {"text": given + glue + text, "note": said_unknown(unknown)}
+    start = clean_line(prefix)
+    glue = "" if not start or not drawn or drawn[0][0] in ",.;:!?)" else " "
+    return {"text": start + glue + text, "note": said_unknown(unknown)}
 
 
 def surprise(reader: ProjectReader, text: str) -> dict[str, Any]:
@@ -88,11 +88,11 @@ def surprise(reader: ProjectReader, text: str) -> dict[str, Any]:
     sentences = spaced_sentences(text)
     if not sentences:
         return {"words": [], "bits": None, "note": "The text holds no word."}
-    found = [each for each in model.surprisal(sentences) if each.word != SPECIAL[STOP]]
-    known = [each.bits for each in found if np.isfinite(each.bits)]
+    tokens = [each for each in model.surprisal(sentences) if each.word != SPECIAL[STOP]]
+    known = [each.bits for each in tokens if np.isfinite(each.bits)]
     words = [
         [each.word, float(each.bits) if np.isfinite(each.bits) else None, not each.oov]
-        for each in found
+        for each in tokens
     ]
     return {"words": words, "bits": float(np.mean(known)) if known else None, "note": None}
 

@@ -70,14 +70,14 @@ def compared_words(reader: ProjectReader) -> np.ndarray:
 
 def directions(reader: ProjectReader, words: np.ndarray) -> np.ndarray:
     """(words, k) rows of V."""
-    found = reader.arrays("meaning")
-    if "word_lengths" not in found:
+    arrays = reader.arrays("meaning")
+    if "word_lengths" not in arrays:
         raise DataError(
             "was made by an older Tacit, without what a query needs. Run tacit explore again.",
             file=reader.folder.path,
         )
-    values = found["singular_values"].astype(np.float64)
-    scaled = found["words"][words] * found["word_lengths"][words].astype(np.float64)[:, None]
+    values = arrays["singular_values"].astype(np.float64)
+    scaled = arrays["words"][words] * arrays["word_lengths"][words].astype(np.float64)[:, None]
     return np.divide(scaled, values, out=np.zeros_like(scaled), where=values > 0)
 
 
@@ -141,10 +141,10 @@ def neighbors(reader: ProjectReader, word: str, *, top: int = 20) -> dict[str, A
     answer: dict[str, Any] = {"word": word, "documents": 0, "near": [], "groups": []}
     if why := reader.skipped("counts"):
         return answer | {"note": why}
-    found = words_in(reader, word)
-    if len(found) != 1:
-        raise ValueError(f"Give one word; {word[:80]!r} holds {len(found)}.")
-    answer["word"] = word = found[0]
+    tokens = words_in(reader, word)
+    if len(tokens) != 1:
+        raise ValueError(f"Give one word; {word[:80]!r} holds {len(tokens)}.")
+    answer["word"] = word = tokens[0]
     column = reader.place_of_word.get(word)
     if column is None:
         return answer | {"suggest": close_spellings(reader, word)}
@@ -185,16 +185,19 @@ def by_group(reader: ProjectReader, rows: np.ndarray) -> list[list[int]]:
     return [[int(g), int(counts[g])] for g in order if counts[g]]
 
 
-def close_spellings(reader: ProjectReader, word: str) -> list[str]:
-    """Words of the documents within an edit distance of one or two, frequent ones first."""
+def close_spellings(reader: ProjectReader, word: str, *, least: int = 0) -> list[str]:
+    """Words of ``least`` documents or more within an edit distance of one or two, frequent ones
+    first."""
     from tacit.language.deletion_index import find_words, strings_of
 
     if not 2 <= len(word) <= 40:
         return []
     spelled, columns = reader.spellings
-    found = find_words(spelled, strings_of([word]))
-    near = found.distances <= (1 if len(word) < 5 else 2)
-    places, distances = columns[found.words[near]], found.distances[near]
-    spread = reader.arrays("counts")["document_counts"][places]
+    matches = find_words(spelled, strings_of([word]))
+    every = reader.arrays("counts")["document_counts"]
+    near = matches.distances <= (1 if len(word) < 5 else 2)
+    near &= every[columns[matches.words]] >= least
+    places, distances = columns[matches.words[near]], matches.distances[near]
+    spread = every[places]
     order = np.lexsort([places, -spread, distances])[:8]
     return [str(reader.words[places[i]]) for i in order]

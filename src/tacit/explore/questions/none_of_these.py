@@ -81,7 +81,7 @@ def unlike_collection(reader: ProjectReader) -> np.ndarray:
 def unlike_labeled(
     reader: ProjectReader,
     labeled: np.ndarray,
-    given: np.ndarray,
+    y: np.ndarray,
     *,
     seed: int,
     engine: str | Engine,
@@ -91,29 +91,29 @@ def unlike_labeled(
     if len(labeled) < LEAST_LABELED or reader.skipped("meaning"):
         return out
     usable = ~np.asarray(reader.arrays("meaning")["blank"])
-    own, given = labeled[usable[labeled]], given[usable[labeled]]
+    known, y = labeled[usable[labeled]], y[usable[labeled]]
     others = np.setdiff1d(np.flatnonzero(usable), labeled)
-    if len(own) < LEAST_LABELED or len(others) < LEAST_LABELED:
+    if len(known) < LEAST_LABELED or len(others) < LEAST_LABELED:
         return out
     fold = np.full(reader.n, -1, np.int64)
-    fold[own] = fold_numbers(given, FOLDS, random_state=seed)
+    fold[known] = fold_numbers(y, FOLDS, random_state=seed)
     fold[others] = np.random.default_rng(seed).permutation(len(others)) % FOLDS
     some = np.flatnonzero(fold >= 0)
-    scores = standard(classified(reader, own, others, fold, seed, engine), some)
+    scores = standard(classified(reader, known, others, fold, seed, engine), some)
     if not reader.skipped("map"):
-        scores += standard(visited(reader, own, given, fold), some)
-    learned, part = train_itself(reader, own, others, scores, fold, seed, engine)
-    inside = float(np.mean(learned[own] < np.quantile(learned[others], part)))
-    error = np.sqrt(part * (1 - part) / len(own))
+        scores += standard(visited(reader, known, y, fold), some)
+    learned, part = train_itself(reader, known, others, scores, fold, seed, engine)
+    inside = float(np.mean(learned[known] < np.quantile(learned[others], part)))
+    error = np.sqrt(part * (1 - part) / len(known))
     weight = max(0.0, 1 - (inside + error) / part)
     scores = (1 - weight) * scores / 2 + weight * standard(learned, some)
-    out[others] = scores[others] < threshold(scores[own], scores[others])
+    out[others] = scores[others] < threshold(scores[known], scores[others])
     return out
 
 
 def train_itself(
     reader: ProjectReader,
-    own: np.ndarray,
+    known: np.ndarray,
     others: np.ndarray,
     scores: np.ndarray,
     fold: np.ndarray,
@@ -125,26 +125,26 @@ def train_itself(
     rows, some = reader.arrays("meaning")["rows"], others
     if len(some) > LEARNED:
         some = np.sort(np.random.default_rng(seed).choice(some, LEARNED, replace=False))
-    rest = np.asarray(rows[some], np.float64)
-    table = np.concatenate([np.asarray(rows[own], np.float64), rest, rest])
-    classes = np.repeat([1, 0], [len(own) + len(some), len(some)])
-    mean, spread = known_part(scores[own], scores[others], EVEN)
+    unlabeled = np.asarray(rows[some], np.float64)
+    table = np.concatenate([np.asarray(rows[known], np.float64), unlabeled, unlabeled])
+    classes = np.repeat([1, 0], [len(known) + len(some), len(some)])
+    mean, spread = known_part(scores[known], scores[others], EVEN)
     none = odds_below(scores[some], mean + TENTH * spread)
     part = float(none.mean())
     model = LogisticRegression(WEAK, random_state=seed, engine=engine)
     for _ in range(ROUNDS):
-        weights = np.concatenate([np.ones(len(own)), 1 - none, none])
+        weights = np.concatenate([np.ones(len(known)), 1 - none, none])
         model.fit(table, classes, weights)
-        found = model.decision_function(rest)
-        last, none = none, odds_below(found, float(np.quantile(found, part)))
+        current = model.decision_function(unlabeled)
+        last, none = none, odds_below(current, float(np.quantile(current, part)))
         if np.abs(none - last).mean() < SETTLED:
             break
     out = in_blocks(model, rows)
     for number in range(FOLDS):
-        unseen = fold[own] == number
-        kept = np.concatenate([~unseen, np.ones(2 * len(some), bool)])
-        model.fit(table[kept], classes[kept], weights[kept])
-        out[own[unseen]] = model.decision_function(table[: len(own)][unseen])
+        unseen = fold[known] == number
+        train = np.concatenate([~unseen, np.ones(2 * len(some), bool)])
+        model.fit(table[train], classes[train], weights[train])
+        out[known[unseen]] = model.decision_function(table[: len(known)][unseen])
     return out, part
 
 
@@ -169,7 +169,7 @@ def standard(scores: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 def classified(
     reader: ProjectReader,
-    own: np.ndarray,
+    known: np.ndarray,
     others: np.ndarray,
     fold: np.ndarray,
     seed: int,
@@ -181,10 +181,10 @@ def classified(
         near = np.asarray(reader.arrays("map")["neighbors"])[:, :NEAREST]
     rng, out = np.random.default_rng(seed), np.zeros(reader.n)
     for number in range(FOLDS):
-        inside, rest = own[fold[own] != number], others[fold[others] != number]
-        if len(rest) > LEARNED:
-            rest = np.sort(rng.choice(rest, LEARNED, replace=False))
-        seen = np.sort(np.concatenate([inside, rest]))
+        inside, unlabeled = known[fold[known] != number], others[fold[others] != number]
+        if len(unlabeled) > LEARNED:
+            unlabeled = np.sort(rng.choice(unlabeled, LEARNED, replace=False))
+        seen = np.sort(np.concatenate([inside, unlabeled]))
         model = LogisticRegression(STRENGTH, random_state=seed, engine=engine)
         model.fit(np.asarray(rows[seen], np.float64), np.isin(seen, inside).astype(int))
         scores = in_blocks(model, rows)
@@ -196,7 +196,7 @@ def classified(
 
 
 def visited(
-    reader: ProjectReader, own: np.ndarray, given: np.ndarray, fold: np.ndarray
+    reader: ProjectReader, known: np.ndarray, y: np.ndarray, fold: np.ndarray
 ) -> np.ndarray:
     """How often a random walk from labeled documents of other folds visits every document:
     the logarithm of a multiple of what is usual. All labels start as many walks."""
@@ -212,9 +212,9 @@ def visited(
     degree = np.asarray(links.sum(axis=1)).ravel()
     step = sp.csr_array(links @ sp.diags_array(1 / np.maximum(degree, TINY)))
     starts = np.zeros((n, FOLDS))
-    for label in np.unique(given):
+    for label in np.unique(y):
         for number in range(FOLDS):
-            rows = own[(given == label) & (fold[own] != number)]
+            rows = known[(y == label) & (fold[known] != number)]
             starts[rows, number] = 1 / max(len(rows), 1)
     visits = starts
     for _ in range(STEPS):
@@ -264,9 +264,9 @@ def known_part(labeled: np.ndarray, others: np.ndarray, known: float) -> tuple[f
         away = (others[:, None] - mean) / spread
         fit = np.log(np.clip(part, 0.02, 0.98) / spread) - away**2 / 2
         of = probabilities(fit)
-        given, values = np.r_[of[:, 1], np.ones(len(labeled))], np.r_[others, labeled]
-        mean[1] = np.average(values, weights=given)
-        spread[1] = max(np.sqrt(np.average((values - mean[1]) ** 2, weights=given)), TINY)
+        weights, values = np.r_[of[:, 1], np.ones(len(labeled))], np.r_[others, labeled]
+        mean[1] = np.average(values, weights=weights)
+        spread[1] = max(np.sqrt(np.average((values - mean[1]) ** 2, weights=weights)), TINY)
         weight = np.maximum(of[:, 0], TINY)
         mean[0] = np.average(others, weights=weight)
         spread[0] = np.sqrt(np.average((others - mean[0]) ** 2, weights=weight))

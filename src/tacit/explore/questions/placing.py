@@ -41,15 +41,15 @@ def place_texts(reader: ProjectReader, texts: Sequence[str]) -> list[dict[str, A
             raise ValueError(f"Texts cannot be placed: {why}")
     if not len(texts):
         return []
-    found = reader.arrays("meaning")
+    arrays = reader.arrays("meaning")
     nearest: list[list[tuple[int, float]]] = []
     for text in texts:
         unit = fold_in(reader, text).direction
         if unit is None:
             nearest.append([])
             continue
-        cosines = cosines_of(found["rows"], unit)
-        cosines[found["blank"]] = -1
+        cosines = cosines_of(arrays["rows"], unit)
+        cosines[arrays["blank"]] = -1
         width = reader.arrays("map")["squares"].shape[1]
         rows = best_first(cosines, width)
         nearest.append([(int(i), float(cosines[i])) for i in rows])
@@ -72,8 +72,8 @@ def evidence_of(
     reader: ProjectReader, texts: Sequence[str], nearest: list[list[tuple[int, float]]]
 ) -> Evidence:
     """The measures of new texts, as the stage takes them of documents."""
-    found = [words_in(reader, text) for text in texts]
-    unknown = [len({*words} - reader.place_of_word.keys()) for words in found]
+    tokens = [words_in(reader, text) for text in texts]
+    unknown = [len({*words} - reader.place_of_word.keys()) for words in tokens]
     table = reader.vectorizer.transform(texts)
     spread = reader.arrays("counts")["document_counts"]
     rare, left, types = measure_words(
@@ -81,17 +81,17 @@ def evidence_of(
         unknown=np.array(unknown, np.float64),
     )  # fmt: skip
     cut, model = byte_limit(reader.n), reader.character_model
-    kept = [as_bytes(text, cut) for text in texts]
-    bits = np.array([model.surprise(each) for each in kept])
+    coded = [as_bytes(text, cut) for text in texts]
+    bits = np.array([model.surprise(each) for each in coded])
     apart = [
         np.sqrt(np.mean([2 - 2 * alike for _, alike in near])) if near else 0.0
         for near in nearest
     ]
-    lengths = np.array([len(words) for words in found])
+    lengths = np.array([len(words) for words in tokens])
     guess = languages_of(table, reader.words, lengths)
     foreign = ~np.isin(guess, [*familiar_languages(reader.context), UNKNOWN])
     values = np.column_stack([bits, rare, left, apart])
-    sizes = np.column_stack([[len(each) for each in kept], types])
+    sizes = np.column_stack([[len(each) for each in coded], types])
     return Evidence(values, sizes, foreign)
 
 

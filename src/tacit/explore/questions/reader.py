@@ -315,8 +315,8 @@ def whole_numbers(column: Any) -> Any:
 
     if not pa.types.is_floating(column.type) or column.null_count == len(column):
         return column
-    whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**53))
-    return column.cast(pa.int64()) if pc.all(whole).as_py() else column
+    integral = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**53))
+    return column.cast(pa.int64()) if pc.all(integral).as_py() else column
 
 
 # --- Documents in an answer ---
@@ -326,13 +326,13 @@ def document(reader: ProjectReader, row: int) -> dict[str, Any]:
     """One document: its text, what came along, and where it was placed."""
     row = reader.check_row(row)
     (text,) = reader.texts([row])
-    whole = clean_text(text[: 2 * MOST_TEXT])
+    shown = clean_text(text[: 2 * MOST_TEXT])
     answer: dict[str, Any] = {
         "row": row,
         "id": shown_id(reader, row),
         "title": title_and_opening(text, reader.title_of(row))[0],
-        "text": whole[:MOST_TEXT],
-        "cut": len(whole) > MOST_TEXT or len(text) > 2 * MOST_TEXT,
+        "text": shown[:MOST_TEXT],
+        "cut": len(shown) > MOST_TEXT or len(text) > 2 * MOST_TEXT,
         "columns": {
             clean_line(name): column_value(reader, name, row) for name in reader.columns
         },

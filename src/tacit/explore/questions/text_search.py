@@ -37,7 +37,9 @@ MOST = 1000  # hits in one answer
 DEEPEST = 10_000_000
 WIDTH = 200  # characters of a snippet
 OPERATORS = frozenset({"AND", "OR", "NOT"})
-MOST_CORRECTED, SPELLINGS = 5, 4  # unknown words of a query, and suggestions for each
+MOST_CORRECTED, SPELLINGS = 5, 4  # words of a query, and suggestions for each
+RARE, MANY, TIMES = 2, 100, 20  # documents of a word that may be a slip; in a collection of so
+# many; documents of the right word, as a multiple
 
 
 def search(
@@ -68,18 +70,26 @@ def search(
     rows, scores, total = answer(bound, inner.postings, how, start + top)
     asked = to_mark({bound.terms[leaf] for leaf in bound.wanted()}, inner.postings.vocabulary)
     hits = describe_hits(reader, rows[start:], scores, asked, inner.rule.token)
-    found = {"way": way, "total": total, "hits": hits, "note": joined(notes + bound.notes)}
+    note = " ".join(notes + bound.notes) or None
+    result = {"way": way, "total": total, "hits": hits, "note": note}
     meant = spelled_like(reader, text)
-    return found | {"suggest": meant} if meant else found
+    return result | {"suggest": meant} if meant else result
 
 
 def spelled_like(reader: ProjectReader, text: str) -> dict[str, list[str]]:
-    """For words of a query that no document has, words that are spelled like them."""
+    """For words of a query that no document has, or next to none, words of many more documents
+    that are spelled like them."""
     plain = [word for word in text.split() if "*" not in word and word not in OPERATORS]
-    words, known = words_in(reader, " ".join(plain)), reader.place_of_word
-    missing = [word for word in dict.fromkeys(words) if word not in known][:MOST_CORRECTED]
-    meant = {word: close_spellings(reader, word)[:SPELLINGS] for word in missing}
-    return {word: like for word, like in meant.items() if like}
+    spread = reader.arrays("counts")["document_counts"]
+    meant: dict[str, list[str]] = {}
+    for word in dict.fromkeys(words_in(reader, " ".join(plain))):
+        column = reader.place_of_word.get(word)
+        documents = 0 if column is None else int(spread[column])
+        if documents > (RARE if reader.n >= MANY else 0) or len(meant) == MOST_CORRECTED:
+            continue
+        if like := close_spellings(reader, word, least=TIMES * documents)[:SPELLINGS]:
+            meant[word] = like
+    return meant
 
 
 def matching_rows(reader: ProjectReader, text: str) -> np.ndarray:
@@ -104,9 +114,9 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     folded = fold_in(reader, words)
     if folded.direction is None:
         return nothing | {"note": none_known(folded.unknown)}
-    found = reader.arrays("meaning")
-    cosines = cosines_of(found["rows"], folded.direction)
-    cosines[found["blank"]] = -1
+    arrays = reader.arrays("meaning")
+    cosines = cosines_of(arrays["rows"], folded.direction)
+    cosines[arrays["blank"]] = -1
     index = reader.index_or_none if excluded else None
     if index is not None:
         inner = index._fitted()
@@ -118,7 +128,7 @@ def by_meaning(reader: ProjectReader, text: str, top: int, start: int) -> dict[s
     asked, rule = Wanted(Vocabulary.of(folded.words)), reader.vectorizer._token_rule()
     hits = describe_hits(reader, rows.tolist(), cosines, asked, rule)
     total = int((cosines > NOISE).sum())
-    return {"way": "meaning", "total": total, "hits": hits, "note": joined(notes)}
+    return {"way": "meaning", "total": total, "hits": hits, "note": " ".join(notes) or None}
 
 
 def describe_hits(
@@ -150,10 +160,6 @@ def none_known(unknown: list[str]) -> str:
     )
 
 
-def joined(notes: list[str]) -> str | None:
-    return " ".join(notes) or None
-
-
 SHARED = 6  # words
 
 
@@ -169,11 +175,11 @@ def similar(reader: ProjectReader, row: int, *, top: int = 10) -> dict[str, Any]
         weights, _ = weights_of(reader, np.arange(reader.n))
         scores = np.asarray((weights @ weights[[row]].T).todense()).ravel()
     else:
-        found = reader.arrays("meaning")
-        if found["blank"][row]:
+        arrays = reader.arrays("meaning")
+        if arrays["blank"][row]:
             return {"hits": [], "note": "This document holds no words to compare it by."}
-        scores = cosines_of(found["rows"], np.asarray(found["rows"][row]))
-        scores[found["blank"]] = -1
+        scores = cosines_of(arrays["rows"], np.asarray(arrays["rows"][row]))
+        scores[arrays["blank"]] = -1
     scores[row] = -1
     rows = best_first(scores, top).tolist()
     return {"hits": shared_words(reader, row, rows, scores), "note": note}
@@ -185,13 +191,13 @@ def shared_words(
     if not rows:
         return []
     weights, used = weights_of(reader, np.array([row, *rows]))
-    own = np.zeros(weights.shape[1])
-    own[weights.indices[: weights.indptr[1]]] = weights.data[: weights.indptr[1]]
+    weights_of_row = np.zeros(weights.shape[1])
+    weights_of_row[weights.indices[: weights.indptr[1]]] = weights.data[: weights.indptr[1]]
     hits = []
     rule = reader.vectorizer._token_rule()
     for i, (other, text) in enumerate(zip(rows, reader.texts(rows), strict=True), start=1):
         first, last = weights.indptr[i], weights.indptr[i + 1]
-        parts = weights.data[first:last] * own[weights.indices[first:last]]
+        parts = weights.data[first:last] * weights_of_row[weights.indices[first:last]]
         order = np.argsort(-parts, kind="stable")[:SHARED]
         chosen = weights.indices[first:last][order[parts[order] > 0]]
         shared = [str(word) for word in reader.words[used[chosen]]]
@@ -214,7 +220,10 @@ def search_hits(reader: ProjectReader, text: str, top: int | None, way: str) -> 
     if index is None:
         check_text(text)
         return Hits([], notes=[reader.skipped("counts") or "There are no words to search."])
-    return index.search(text, top=top, operator="and" if way == "boolean" else "or")
+    hits = index.search(text, top=top, operator="and" if way == "boolean" else "or")
+    for word, like in spelled_like(reader, text).items():
+        hits.notes.append(f"Instead of {word!r}, did you mean {' or '.join(like)}?")
+    return hits
 
 
 def similar_hits(reader: ProjectReader, document: int | str, top: int) -> Hits:
@@ -224,12 +233,12 @@ def similar_hits(reader: ProjectReader, document: int | str, top: int) -> Hits:
 
 def as_hits(reader: ProjectReader, answer: Mapping[str, Any]) -> Hits:
     hits = []
-    for found in answer["hits"]:
+    for hit in answer["hits"]:
         text, marks = "", []
-        for piece, marked in found["snippet"]:
+        for piece, marked in hit["snippet"]:
             if marked:
                 marks.append((len(text), len(text) + len(piece)))
             text += piece
-        hits.append(Hit(reader.id_of(found["row"]), found["score"], text, tuple(marks)))
+        hits.append(Hit(reader.id_of(hit["row"]), hit["score"], text, tuple(marks)))
     notes = [answer["note"]] if answer.get("note") else []
     return Hits(hits, total=answer.get("total"), notes=notes)

@@ -18,7 +18,7 @@ ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 # Characters that reorder or hide what follows. Joiners, which scripts and emoji need, stay.
 HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b.?")
-CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # the others are spaces
+CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # others are spaces
 SURROGATES = re.compile("[\ud800-\udfff]")  # lone halves of a pair
 QUOTED = re.compile(r"[>|]|In (?:article|<)|.{0,200}\b(?:writes?|wrote):?$")  # in messages
 RULED = re.compile(r"^[\W_]+$")
@@ -72,17 +72,17 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
         if lines and lines[0] in (named, reply_to(named)):
             del lines[0]
-        rest = " ".join(lines[begin_of(lines) :])
-        rest = rest.removeprefix(named).removeprefix(reply_to(named))
-        return cut(named, TITLE), cut(rest.lstrip(), OPENING)
+        following = " ".join(lines[begin_of(lines) :])
+        following = following.removeprefix(named).removeprefix(reply_to(named))
+        return cut(named, TITLE), cut(following.lstrip(), OPENING)
     if not lines:
         return "", ""
     first = begin_of(lines)
     name = cut(lines[first], TITLE)
-    rest = " ".join(lines[first + 1 :] or lines[:first])
+    following = " ".join(lines[first + 1 :] or lines[:first])
     if name != lines[first]:  # the line goes on where the title was cut
-        rest = f"…{lines[first][len(name) - 1 :]} {rest}"
-    return name, cut(rest.strip(), OPENING)
+        following = f"…{lines[first][len(name) - 1 :]} {following}"
+    return name, cut(following.strip(), OPENING)
 
 
 def begin_of(lines: list[str]) -> int:
@@ -100,10 +100,10 @@ def given_titles(documents: Any) -> list[str | None] | None:
     """What documents are called by the columns that name them, if there is one; a name that
     many documents share, such as "Untitled", is none."""
     names = {str(name).lower(): name for name in documents.columns}
-    given = [documents.column(names[each]) for each in TITLES if each in names]
-    if not given:
+    columns = [documents.column(names[each]) for each in TITLES if each in names]
+    if not columns:
         return None
-    rows = (next((v for v in row if v and v == v), None) for row in zip(*given, strict=True))
+    rows = (next((v for v in row if v and v == v), None) for row in zip(*columns, strict=True))
     titles = without_site(["" if v is None else clean_markup(str(v)) for v in rows])
     often, most = Counter(titles), max(3, SAME_TITLE * len(titles))
     return [title if title and often[title] <= most else None for title in titles]

@@ -118,12 +118,12 @@ def color_distances(colors: list[str], lightness: float = 1.0) -> np.ndarray:
     """
     coded = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colors])
     linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
-    found = []
+    distances = []
     for eye in EYES:
         lab = np.cbrt(np.clip(linear @ eye.T, 0, 1) @ TO_CONES.T) @ TO_LAB.T
         lab[:, 0] *= lightness
-        found.append(np.linalg.norm(lab[:, None] - lab[None], axis=2))
-    return np.stack(found)
+        distances.append(np.linalg.norm(lab[:, None] - lab[None], axis=2))
+    return np.stack(distances)
 
 
 def assign_slots(points: np.ndarray, labels: np.ndarray, kinds: int) -> list[int]:

@@ -4,11 +4,11 @@ import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tacit.core.wording import count
+from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.colors import LIGHT, SLOTS
 
 __all__ = ["MapView", "make_map", "scaled"]
@@ -104,7 +104,6 @@ def scaled(points: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.
     return moved[:, 0] + width / 2, (height - 14) / 2 - moved[:, 1]
 
 
-def safe(text: Any) -> str:
-    """Untrusted text, on one line and cut, as text of an SVG."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
-    return escape(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
+def safe(text: str) -> str:
+    """Untrusted text as text of an SVG."""
+    return escape(cut(clean_line(text), LONGEST))

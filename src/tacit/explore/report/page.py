@@ -79,9 +79,9 @@ def make_page(folder: ProjectFolder, *, live: bool = False, redact: bool = False
         if redact:
             redact_words(report)
         text = packed_json(texts_of(context, report.shown))
-        if len(text) + sum(len(coded) for _, coded in report.arrays.values()) < MOST_BYTES:
+        size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
+        if size < MOST_BYTES:
             break
-    size = len(text) + sum(len(coded) for _, coded in report.arrays.values())
     index = NOTHING if redact else search_index(report, MOST_BYTES - size)
     report.meta |= {"search": {"kind": index.kind}, "suggested": index.spelled}
     written = [(section, section.words(report)) for section in sections]
@@ -106,14 +106,14 @@ def make_page(folder: ProjectFolder, *, live: bool = False, redact: bool = False
         "index_words": packed_json([clean_line(word) for word in index.words]),
         "index": index.data,
     }
-    return PLACE.sub(lambda found: places[found[1]], piece("page.html"))
+    return PLACE.sub(lambda match: places[match[1]], piece("page.html"))
 
 
 def scripts(live: bool) -> list[str]:
     """The names of the scripts: shared ones, one for each section that has one, the frame."""
-    own = [section.__name__.rpartition(".")[2] for section in page_sections()]
-    own = [name for name in own if web(f"{name}.js").is_file()]
-    return [*SCRIPTS, *own, *(LIVE_SCRIPTS if live else ()), "address", "frame"]
+    names = [section.__name__.rpartition(".")[2] for section in page_sections()]
+    names = [name for name in names if web(f"{name}.js").is_file()]
+    return [*SCRIPTS, *names, *(LIVE_SCRIPTS if live else ()), "address", "frame"]
 
 
 def web(name: str) -> Any:

@@ -7,8 +7,8 @@ from tacit.core.wording import count
 from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
-    "all_of", "column_name", "count", "group_name", "joined", "joined_names", "left_out",
-    "minus", "number", "pairs", "percent", "plain", "section", "small_percent", "the_groups",
+    "column_name", "count", "group_name", "joined", "joined_names", "minus",
+    "number", "pairs", "percent", "plain", "sampled", "section", "small_percent", "the_groups",
     "the_period", "verb", "words_in",
 ]  # fmt: skip
 
@@ -60,11 +60,11 @@ def words_in(listed: list[dict[str, Any]], most: int) -> str:
     return joined([column_name(each["word"]) for each in listed[:most]])
 
 
-def left_out(total: int) -> str:
-    """Which documents a repeat of the grouping leaves out."""
+def sampled(total: int) -> str:
+    """Which documents a repeat of the grouping has."""
     if 0.8 * total > STABILITY_ROWS:
-        return f"only {STABILITY_ROWS:,} documents drawn at random are used"
-    return "a fifth of the documents is left out"
+        return f"with {STABILITY_ROWS:,} documents drawn at random"
+    return "without a fifth of the documents"
 
 
 def plain(reasons: list[str]) -> str:
@@ -95,15 +95,6 @@ def number(n: int) -> str:
     ('seven', '70')
     """
     return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
-
-
-def all_of(n: int) -> str:
-    """All of a number of things.
-
-    >>> all_of(2), all_of(7)
-    ('Both', 'All seven')
-    """
-    return "Both" if n == 2 else f"All {number(n)}"
 
 
 def the_period(name: str) -> str:

@@ -35,14 +35,14 @@ def redact_facts(report: Report) -> None:
     partial = ["Some of the input could not be read."] * bool(facts["ingest"]["partial"])
     change("ingest", sentences=sentences, partial=partial)
     if "top" in facts["counts"]:
-        change("counts", top=kept(facts["counts"]["top"], known))
+        change("counts", top=common(facts["counts"]["top"], known))
     for part in {"groups", "nodes"} & set(facts["groups"]):
         change("groups", **{part: [redacted(g, known) for g in facts["groups"][part]]})
-    if found := facts["themes"].get("themes"):
-        change("themes", themes=[{**t, "words": kept(t["words"], known)} for t in found])
-    if found := facts["fields"].get("fields"):
-        kept_of = [[kept(words, known) for words in field["words"]] for field in found]
-        fields = [{**f, "words": w} for f, w in zip(found, kept_of, strict=True)]
+    if entries := facts["themes"].get("themes"):
+        themes = [{**theme, "words": common(theme["words"], known)} for theme in entries]
+        change("themes", themes=themes)
+    if entries := facts["fields"].get("fields"):
+        fields = [{**f, "words": [common(w, known) for w in f["words"]]} for f in entries]
         change("fields", fields=fields)
     for way in {"rising", "falling"} & set(facts["time"]):
         change("time", **{way: [e for e in facts["time"][way] if e["word"] in known]})
@@ -51,7 +51,7 @@ def redact_facts(report: Report) -> None:
 
 def redacted(group: dict[str, Any], known: set[str]) -> dict[str, Any]:
     """A group, or a node of their tree, without a title and with words that may be shown."""
-    words = {"words": kept(group["words"], known)} if "words" in group else {}
+    words = {"words": common(group["words"], known)} if "words" in group else {}
     return {**group, "title": "", "name": kept_name(group, known), **words}
 
 
@@ -89,7 +89,7 @@ def shared_runs(report: Report) -> set[str]:
     return shared
 
 
-def kept(words: list[Any], known: set[str]) -> list[Any]:
+def common(words: list[Any], known: set[str]) -> list[Any]:
     """Of entries that begin with a word, those whose word may be shown."""
     return [each for each in words if each[0] in known]
 
@@ -117,10 +117,10 @@ def redact_words(report: Report) -> None:
     keep = np.flatnonzero(np.array(meta["termDf"]) >= LEAST)
     place = np.full(len(meta["terms"]), -1, np.int64)
     place[keep] = np.arange(len(keep))
-    found = report.context.arrays("words")
-    near, cosine = place[found["neighbors"][keep].astype(np.int64)], found["cosine"][keep]
-    own = np.arange(len(keep))[:, None]
-    report.add_array("wordNear", np.where(near < 0, own, near))  # itself: not shown
+    arrays = report.context.arrays("words")
+    near, cosine = place[arrays["neighbors"][keep].astype(np.int64)], arrays["cosine"][keep]
+    itself = np.arange(len(keep))[:, None]
+    report.add_array("wordNear", np.where(near < 0, itself, near))  # itself: not shown
     cosine = np.where(near < 0, 0, np.clip(cosine, 0, 1))
     report.add_array("wordSim", np.rint(255 * cosine).astype(np.uint8))
     for name in ("terms", "termDf", "termTf"):

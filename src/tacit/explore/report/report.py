@@ -81,8 +81,8 @@ class Report:
     @cached_property
     def tree(self) -> tuple[list[int], list[list[float]]]:
         """The groups in the order of the tree's leaves, and its merges in that order."""
-        found = self.facts["groups"]
-        return tree_order(found["tree"], len(found["groups"]))
+        facts = self.facts["groups"]
+        return tree_order(facts["tree"], len(facts["groups"]))
 
     @cached_property
     def labels(self) -> np.ndarray | None:
@@ -193,18 +193,18 @@ def choose_documents(
 
 
 def listed_documents(context: Context, facts: dict, on_map: np.ndarray) -> list[int]:
-    found: list[int] = []
+    documents: list[int] = []
     for group in facts["groups"].get("groups", []):
-        found += group["typical"] + [i for i, _ in group["doubtful"]]
+        documents += group["typical"] + [i for i, _ in group["doubtful"]]
     for kind in copies(context):
-        found += [i for a, b, _ in kind.pairs for i in (a, b)]
-    found += [i for each in copy_sets(context)[0] for i in each.documents]
+        documents += [i for a, b, _ in kind.pairs for i in (a, b)]
+    documents += [i for each in copy_sets(context)[0] for i in each.documents]
     for theme in facts["themes"].get("themes", []):
-        found += [i for i, _ in theme["typical"]]
-    found += [i for i, *_ in facts["outliers"].get("outliers", [])]
+        documents += [i for i, _ in theme["typical"]]
+    documents += [i for i, *_ in facts["outliers"].get("outliers", [])]
     total = facts["ingest"]["documents"]
     off = np.setdiff1d(np.arange(total), on_map, assume_unique=True)
-    return found + off[:LISTED].tolist()
+    return documents + off[:LISTED].tolist()
 
 
 def texts_of(context: Context, shown: Shown) -> dict[str, list[str]]:
@@ -213,20 +213,20 @@ def texts_of(context: Context, shown: Shown) -> dict[str, list[str]]:
     titles = given_titles(documents)
     order = shown.documents if shown.titled is None else shown.documents[shown.titled]
     wanted = set(order.tolist())
-    found: dict[int, tuple[str, str]] = {}
+    openings: dict[int, tuple[str, str]] = {}
     for i, text in enumerate(documents.texts()):
         if i in wanted:
-            found[i] = title_and_opening(text, None if titles is None else titles[i])
+            openings[i] = title_and_opening(text, None if titles is None else titles[i])
     ids = documents.ids
     return {
-        "t": [found[i][0] for i in order.tolist()],
-        "s": [found[i][1] for i in order.tolist()],
+        "t": [openings[i][0] for i in order.tolist()],
+        "s": [openings[i][1] for i in order.tolist()],
         "id": [cut(clean_line(str(ids[i])), 120) for i in order.tolist()],
     }
 
 
 class CopySet(NamedTuple):
-    """Documents that share a text, as pairs that overlap lead from each to each."""
+    """Documents with the same text, or nearly: connected by pairs that overlap."""
 
     documents: list[int]  # the first of them
     total: int
@@ -237,13 +237,13 @@ def copy_sets(context: Context) -> tuple[list[CopySet], int]:
     """The sets of copies, the largest first, and how many there are."""
     if context.skipped("duplicates"):
         return [], 0
-    found = context.arrays("duplicates")
-    labels = np.asarray(found["labels"], np.int64)
+    arrays = context.arrays("duplicates")
+    labels = np.asarray(arrays["labels"], np.int64)
     inside = np.flatnonzero(labels >= 0)
     if not len(inside):
         return [], 0
     sizes = np.bincount(labels[inside])
-    near = labels[found["pairs"][found["jaccard"] < 1, 0]] if len(found["pairs"]) else []
+    near = labels[arrays["pairs"][arrays["jaccard"] < 1, 0]] if len(arrays["pairs"]) else []
     inexact = set(np.asarray(near, np.int64).tolist())
     order = np.argsort(-sizes, kind="stable")[:SETS]
     by_label = inside[np.argsort(labels[inside], kind="stable")]
@@ -271,12 +271,12 @@ def copies(context: Context) -> list[Copies]:
     """Pairs that are the same, and pairs that nearly are, the most alike first."""
     if context.skipped("duplicates"):
         return [Copies(name, 0, []) for name in ("Word for word", "Near copies")]
-    found = context.arrays("duplicates")
-    overlap = found["jaccard"]
+    arrays = context.arrays("duplicates")
+    overlap = arrays["jaccard"]
     same = np.flatnonzero(overlap == 1)
     near = np.flatnonzero(overlap < 1)
     near = near[np.argsort(-overlap[near], kind="stable")]
-    pairs = found["pairs"].tolist()
+    pairs = arrays["pairs"].tolist()
     return [
         Copies(
             name, len(which), [(*pairs[i], round(float(overlap[i]), 3)) for i in which[:PAIRS]]

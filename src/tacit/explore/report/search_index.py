@@ -74,17 +74,17 @@ def parts_of_words(context: Any) -> Parts:
     places: dict[str, int] = {}
     ids = np.array([places.setdefault(w, len(places)) for ws in split for w in ws], np.int64)
     sizes = np.array([len(ws) for ws in split])
-    found = np.zeros(len(places), np.int64)
-    np.maximum.at(found, ids, np.repeat(spread, sizes))
-    whole = np.repeat(sizes == 1, sizes)
-    found[ids[whole]] = np.repeat(spread, sizes)[whole]
+    holders = np.zeros(len(places), np.int64)
+    np.maximum.at(holders, ids, np.repeat(spread, sizes))
+    alone = np.repeat(sizes == 1, sizes)
+    holders[ids[alone]] = np.repeat(spread, sizes)[alone]
     names = np.array(list(places), object)
-    order = np.lexsort([np.argsort(np.argsort(names, kind="stable")), -found])
+    order = np.lexsort([np.argsort(np.argsort(names, kind="stable")), -holders])
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     edges = np.concatenate([[0], np.cumsum(sizes)])
     table = sp.csr_array((np.ones(len(ids)), rank[ids], edges), (len(split), len(places)))
-    return Parts([str(word) for word in names[order]], found[order], table)
+    return Parts([str(word) for word in names[order]], holders[order], table)
 
 
 def least_spread(n: int) -> int:

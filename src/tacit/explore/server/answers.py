@@ -63,20 +63,20 @@ def project(asked: Asked) -> dict[str, Any]:
 
 
 def search(asked: Asked) -> dict[str, Any]:
-    given = asked.query("q", "way", "top", "start")
+    params = asked.query("q", "way", "top", "start")
     return ask.search(
         asked.reader,
-        given.text("q", most=MOST_QUERY),
-        way=given.choice("way", WAYS, "ranked"),
-        top=given.whole("top", 20, 1, MOST_TOP),
-        start=given.whole("start", 0, 0, MOST_START),
+        params.text("q", most=MOST_QUERY),
+        way=params.choice("way", WAYS, "ranked"),
+        top=params.integer("top", 20, 1, MOST_TOP),
+        start=params.integer("start", 0, 0, MOST_START),
     )
 
 
 def similar(asked: Asked) -> dict[str, Any]:
-    given, now = asked.query("row", "top"), asked.state.opened
-    row = row_of(given, now)
-    return ask.similar(now.reader, row, top=given.whole("top", 10, 1, MOST_TOP))
+    params, now = asked.query("row", "top"), asked.state.opened
+    row = row_of(params, now)
+    return ask.similar(now.reader, row, top=params.integer("top", 10, 1, MOST_TOP))
 
 
 def document(asked: Asked) -> dict[str, Any]:
@@ -85,27 +85,27 @@ def document(asked: Asked) -> dict[str, Any]:
 
 
 def concordance(asked: Asked) -> dict[str, Any]:
-    given = asked.query("q", "sort", "width", "top", "start")
+    params = asked.query("q", "sort", "width", "top", "start")
     return ask.concordance(
         asked.reader,
-        given.text("q", most=MOST_QUERY),
-        sort=given.choice("sort", SORTS, "document"),
-        width=given.whole("width", 60, 10, 500),
-        top=given.whole("top", 100, 1, MOST_TOP),
-        start=given.whole("start", 0, 0, MOST_START),
+        params.text("q", most=MOST_QUERY),
+        sort=params.choice("sort", SORTS, "document"),
+        width=params.integer("width", 60, 10, 500),
+        top=params.integer("top", 100, 1, MOST_TOP),
+        start=params.integer("start", 0, 0, MOST_START),
     )
 
 
 def neighbors(asked: Asked) -> dict[str, Any]:
-    given = asked.query("q", "word", "top")
-    word = given.text("word" if "word" in given.given else "q", most=MOST_QUERY)
-    return ask.neighbors(asked.reader, word, top=given.whole("top", 20, 1, MOST_TOP))
+    params = asked.query("q", "word", "top")
+    word = params.text("word" if "word" in params.values else "q", most=MOST_QUERY)
+    return ask.neighbors(asked.reader, word, top=params.integer("top", 20, 1, MOST_TOP))
 
 
 def next_words(asked: Asked) -> dict[str, Any]:
-    given = asked.query("q", "top")
-    text = given.text("q", empty=True)
-    return ask.next_words(asked.reader, text, top=given.whole("top", 10, 1, MOST_TOP))
+    params = asked.query("q", "top")
+    text = params.text("q", empty=True)
+    return ask.next_words(asked.reader, text, top=params.integer("top", 10, 1, MOST_TOP))
 
 
 def surprise(asked: Asked) -> dict[str, Any]:
@@ -113,19 +113,19 @@ def surprise(asked: Asked) -> dict[str, Any]:
 
 
 def generate(asked: Asked) -> dict[str, Any]:
-    given = asked.posted("prefix", "words", "temperature", "seed")
+    params = asked.posted("prefix", "words", "temperature", "seed")
     return ask.generate(
         asked.reader,
-        given.text("prefix", "", empty=True),
-        words=given.whole("words", 60, 1, 1000),
-        temperature=given.number("temperature", 1.0, 0.0, 10.0),
-        seed=given.whole("seed", 0, 0, 2**32 - 1),
+        params.text("prefix", "", empty=True),
+        words=params.integer("words", 60, 1, 1000),
+        temperature=params.number("temperature", 1.0, 0.0, 10.0),
+        seed=params.integer("seed", 0, 0, 2**32 - 1),
     )
 
 
 def compare(asked: Asked) -> dict[str, Any]:
-    given, now = asked.posted("a", "b"), asked.state.opened
-    a, b = (side(asked.state, now, given.given.get(name), name) for name in ("a", "b"))
+    params, now = asked.posted("a", "b"), asked.state.opened
+    a, b = (side(asked.state, now, params.values.get(name), name) for name in ("a", "b"))
     if "rest" in a and "rest" in b:
         raise Refused(400, "a and b are both the rest; name one of them.")
     return ask.compare(now.reader, a, b)
@@ -135,17 +135,17 @@ def side(state: ServerState, now: ProjectSnapshot, value: Any, name: str) -> dic
     """One of the two selections that are compared; labels become rows."""
     if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in SIDES:
         raise Refused(400, f"{name} must be an object with one of {', '.join(SIDES)}.")
-    given = Values(value, SIDES)
+    params = Values(value, SIDES)
     match next(iter(value)):
         case "rows":
-            return {"rows": given.rows("rows", now.documents)}
+            return {"rows": params.rows("rows", now.documents)}
         case "group":
-            return {"group": given.whole("group", MISSING, -1, 10**6)}
+            return {"group": params.integer("group", MISSING, -1, 10**6)}
         case "query":
-            return {"query": given.text("query", most=MOST_QUERY)}
+            return {"query": params.text("query", most=MOST_QUERY)}
         case "label":
-            label = given.text("label", most=MOST_NAME)
-            rows = sorted(r for r, found in state.label_rows(now).items() if found == label)
+            label = params.text("label", most=MOST_NAME)
+            rows = sorted(r for r, name in state.label_rows(now).items() if name == label)
             if not rows:
                 raise Refused(404, "No document has this label.")
             return {"rows": rows}
@@ -163,10 +163,10 @@ def labels(asked: Asked) -> dict[str, Any]:
 
 
 def put_labels(asked: Asked) -> dict[str, Any]:
-    given, state = asked.posted("rows", "name"), asked.state
+    params, state = asked.posted("rows", "name"), asked.state
     now = state.opened
-    rows = given.rows("rows", now.documents)
-    name = name_or_none(given, "to take labels away")
+    rows = params.rows("rows", now.documents)
+    name = name_or_none(params, "to take labels away")
     state.must_write()
     state.labels.put(keys_of_rows(now.reader, rows), name)
     return state.label_facts()
@@ -174,45 +174,45 @@ def put_labels(asked: Asked) -> dict[str, Any]:
 
 def rename_label(asked: Asked) -> dict[str, Any]:
     """A label under another name; under one that is there only with ``merge``."""
-    given, state = asked.posted("name", "to", "merge"), asked.state
-    name, to, merge = old_name(given), new_name(given, "to"), given.flag("merge")
+    params, state = asked.posted("name", "to", "merge"), asked.state
+    name, to, merge = old_name(params), new_name(params, "to"), params.flag("merge")
     state.must_write()
     changed = state.labels.rename(name, to, merge=merge)
     return {**state.label_facts(), "changed": changed}
 
 
 def delete_label(asked: Asked) -> dict[str, Any]:
-    given, state = asked.posted("name"), asked.state
-    name = old_name(given)
+    params, state = asked.posted("name"), asked.state
+    name = old_name(params)
     state.must_write()
     changed = state.labels.remove(name)
     return {**state.label_facts(), "changed": changed}
 
 
-def old_name(given: Values) -> str:
+def old_name(params: Values) -> str:
     """The name of a label as the file has it, which is untrusted."""
-    return given.text("name", most=MOST_NAME, empty=True, exact=True)
+    return params.text("name", most=MOST_NAME, empty=True, exact=True)
 
 
-def new_name(given: Values, what: str) -> str:
-    return clean_name(given.text(what, most=MOST_NAME), what)
+def new_name(params: Values, what: str) -> str:
+    return clean_name(params.text(what, most=MOST_NAME), what)
 
 
-def name_or_none(given: Values, null: str) -> str | None:
+def name_or_none(params: Values, null: str) -> str | None:
     """A new name, or None for ``null``, whose meaning a message gives."""
-    if "name" not in given.given:
+    if "name" not in params.values:
         raise Refused(400, f"name must be given, as text, or null {null}.")
-    return None if given.given["name"] is None else new_name(given, "name")
+    return None if params.values["name"] is None else new_name(params, "name")
 
 
 def rename_group(asked: Asked) -> dict[str, Any]:
     """A name of the user's own for a group; null takes it back."""
-    given, state = asked.posted("group", "name"), asked.state
+    params, state = asked.posted("group", "name"), asked.state
     reader = asked.reader
-    group = given.whole("group", MISSING, 0, max(reader.n_groups - 1, 0))
+    group = params.integer("group", MISSING, 0, max(reader.n_groups - 1, 0))
     if not reader.n_groups:
         raise Refused(404, "The documents are not divided into groups.")
-    name = name_or_none(given, "for the name that was found")
+    name = name_or_none(params, "for the name that was found")
     state.must_write()
     rows = np.flatnonzero(reader.groups == group).tolist()
     give_name(state.path, name, [reader.id_of(row) for row in rows])
@@ -237,31 +237,31 @@ def jobs(asked: Asked) -> list[dict[str, Any]]:
 
 
 def start_job(asked: Asked) -> dict[str, Any]:
-    given = asked.posted("kind", "k", "effort", "stages", "memory", "edit", "groups")
-    kind = given.choice("kind", ("spread", "explore", "prepare", "edit"))
+    params = asked.posted("kind", "k", "effort", "stages", "memory", "edit", "groups")
+    kind = params.choice("kind", ("spread", "explore", "prepare", "edit"))
     settings: dict[str, Any] = {}
-    if kind != "edit" and given.given.keys() & {"edit", "groups"}:
+    if kind != "edit" and params.values.keys() & {"edit", "groups"}:
         raise Refused(400, f"A job of kind {kind} takes no edit and no groups.")
     if kind == "explore":
-        if given.given.get("k") is not None:
-            settings["k"] = given.whole("k", MISSING, 1, MOST_K)
-        if given.given.get("effort") is not None:
-            settings["effort"] = given.choice("effort", EFFORTS)
-        settings |= own_limits(given)
+        if params.values.get("k") is not None:
+            settings["k"] = params.integer("k", MISSING, 1, MOST_K)
+        if params.values.get("effort") is not None:
+            settings["effort"] = params.choice("effort", EFFORTS)
+        settings |= limits_of(params)
     elif kind == "edit":
-        settings = edit_of(given, asked.reader.n_groups)
-    elif len(given.given) > 1:
+        settings = edit_of(params, asked.reader.n_groups)
+    elif len(params.values) > 1:
         raise Refused(400, f"A job of kind {kind} takes no k, effort, stages or memory.")
     return {"job": asked.state.start_job(kind, settings).id}
 
 
-def edit_of(given: Values, there: int) -> dict[str, Any]:
+def edit_of(params: Values, there: int) -> dict[str, Any]:
     """An edit of groups as a request names it; ``there`` are so many groups."""
-    edit = given.choice("edit", ("merge", "split", "pin", "undo"))
-    listed = given.given.get("groups", [])
+    edit = params.choice("edit", ("merge", "split", "pin", "undo"))
+    listed = params.values.get("groups", [])
     few, most = {"merge": (2, there), "undo": (0, 0)}.get(edit, (1, 1))
-    whole = isinstance(listed, list) and all(type(g) is int and 0 <= g < there for g in listed)
-    if not whole or len(set(listed)) != len(listed) or not few <= len(listed) <= most:
+    valid = isinstance(listed, list) and all(type(g) is int and 0 <= g < there for g in listed)
+    if not valid or len(set(listed)) != len(listed) or not few <= len(listed) <= most:
         raise Refused(
             400, f"groups must be a list of {few} to {most} different groups from 0 to "
             f"{there - 1} for {edit}."
@@ -269,16 +269,17 @@ def edit_of(given: Values, there: int) -> dict[str, Any]:
     return {"edit": edit, "groups": listed}
 
 
-def own_limits(given: Values) -> dict[str, Any]:
-    """Stages and memory of a request; null is no limit, and what is not given is as the
-    project was made."""
+def limits_of(params: Values) -> dict[str, Any]:
+    """Stages and memory (in bytes) of a request. Null is no limit; a missing parameter means
+    the choice on record."""
     limits: dict[str, Any] = {}
-    if "stages" in given.given:
-        limits["stages"] = None if given.given["stages"] is None else given.names("stages")
+    if "stages" in params.values:
+        limits["stages"] = None if params.values["stages"] is None else params.names("stages")
         closure(limits["stages"])  # or an error: a stage that is not there
-    if "memory" in given.given:
-        whole = given.given["memory"] is not None
-        limits["memory"] = given.whole("memory", MISSING, 1, 2**60) if whole else None  # bytes
+    if "memory" in params.values:
+        limits["memory"] = None
+        if params.values["memory"] is not None:
+            limits["memory"] = params.integer("memory", MISSING, 1, 2**60)
     return limits
 
 
@@ -317,8 +318,8 @@ def export_file(asked: Asked) -> Response:
     return FileResponse(path, filename=name, media_type=kind, background=clean_up)
 
 
-def row_of(given: Values, now: ProjectSnapshot) -> int:
-    return check_row(given.whole("row", MISSING, -(10**12), 10**12), now.documents)
+def row_of(params: Values, now: ProjectSnapshot) -> int:
+    return check_row(params.integer("row", MISSING, -(10**12), 10**12), now.documents)
 
 
 GETS: dict[str, Answer] = {

@@ -69,8 +69,8 @@ def endpoint(state: ServerState, answer: Answer) -> Callable[[Request], Awaitabl
     async def respond(request: Request) -> Response:
         try:
             body = await read_json(request) if request.method == "POST" else {}
-            found = await run_in_threadpool(answer, Asked(state, request, body))
-            return found if isinstance(found, Response) else as_json(found)
+            result = await run_in_threadpool(answer, Asked(state, request, body))
+            return result if isinstance(result, Response) else as_json(result)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody will read it
         except NotReady as error:
@@ -227,15 +227,15 @@ def leave(code: int) -> None:
 def bound_socket(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 finds a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         if os.name != "nt":  # there it would let two servers share a port
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
     except BaseException:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening
 
 
 def run_server(

@@ -125,8 +125,8 @@ def explore(request: dict[str, Any], report: Reporter) -> str:
     before = Settings.of(folder.record["settings"])
     effort = request.get("effort") or before.effort
     settings = replace(before, k=request.get("k"), effort=effort)
-    own = {name: value for name, value in request.items() if name in ("stages", "memory")}
-    run_again(folder, settings, own, report)
+    limits = {name: v for name, v in request.items() if name in ("stages", "memory")}
+    run_again(folder, settings, limits, report)
     ask.prepare_live(folder, "threads", report.on_event, [report])
     return "The documents were explored again."
 
@@ -164,7 +164,7 @@ KINDS = {"prepare": prepare, "explore": explore, "spread": spread, "edit": edit}
 
 
 def run_again(
-    folder: ProjectFolder, settings: Settings, own: dict[str, Any], report: Reporter
+    folder: ProjectFolder, settings: Settings, limits: dict[str, Any], report: Reporter
 ) -> None:
     """Bring the stages up to date; the record is marked unfinished until they are."""
     from tacit.explore.project.pipeline import run_stages
@@ -172,7 +172,7 @@ def run_again(
 
     with folder.writing():
         report.pace = last_pace(folder, settings.effort)
-        choice = choice_for(folder, settings, own)
+        choice = choice_for(folder, settings, limits)
         folder.record[UNFINISHED] = True  # the first commit of the run takes it along
         run_stages(
             folder, None, settings, on_event=report.on_event, callbacks=[report], choice=choice
@@ -192,15 +192,15 @@ def last_pace(folder: ProjectFolder, effort: str) -> "Pace":
     return Pace({name: factor * folder.timings[name] for name in names})
 
 
-def choice_for(folder: ProjectFolder, settings: Settings, own: dict[str, Any]) -> Choice:
-    """Which stages run and how: by the stages and the memory asked for, or by those on
+def choice_for(folder: ProjectFolder, settings: Settings, limits: dict[str, Any]) -> Choice:
+    """Which stages run and how: by the stages and the memory of the request, or by those on
     record."""
     from tacit.explore.project.plan import plan_again, recorded_choice
 
-    on_record = recorded_choice(folder.record)
-    limits = {**(on_record.asked() if on_record else {}), **own}
-    if own or any(value is not None for value in limits.values()):
-        return plan_again(folder, settings, **limits).choice
+    recorded = recorded_choice(folder.record)
+    every = {**(recorded.asked() if recorded else {}), **limits}
+    if limits or any(value is not None for value in every.values()):
+        return plan_again(folder, settings, **every).choice
     return as_before(folder.record, settings.effort)
 
 
@@ -211,8 +211,8 @@ def as_before(record: dict[str, Any], effort: str) -> Choice:
     def by_stage(name: str) -> dict[str, str]:
         """By stage, from a record, which is untrusted."""
         said = record.get(name)
-        found = {s.name: said.get(s.name) for s in STAGES} if isinstance(said, dict) else {}
-        return {stage: each for stage, each in found.items() if isinstance(each, str)}
+        texts = {s.name: said.get(s.name) for s in STAGES} if isinstance(said, dict) else {}
+        return {stage: each for stage, each in texts.items() if isinstance(each, str)}
 
     less = EFFORTS[: EFFORTS.index(effort)]
     lower = {stage: each for stage, each in by_stage("efforts").items() if each in less}

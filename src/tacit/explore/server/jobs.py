@@ -211,11 +211,11 @@ def kill(process: subprocess.Popen | None) -> None:
             process.kill()
 
 
-def drain(stream: Any, kept: list[str]) -> None:
+def drain(stream: Any, lines: list[str]) -> None:
     """Read to the end, so that the child never blocks; keep the last lines."""
     for line in stream:
-        kept.append(line[-TAIL:])
-        del kept[:-20]
+        lines.append(line[-TAIL:])
+        del lines[:-20]
 
 
 def read_line(line: str) -> dict[str, Any]:

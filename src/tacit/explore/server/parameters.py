@@ -32,14 +32,14 @@ class Values:
 
     Examples
     --------
-    >>> given = Values({"q": "sea", "top": "5"}, {"q", "top", "start"})
-    >>> given.text("q"), given.whole("top", 20, 1, 200), given.whole("start", 0, 0, 10**9)
+    >>> params = Values({"q": "sea", "top": "5"}, {"q", "top", "start"})
+    >>> params.text("q"), params.integer("top", 20, 1, 200), params.integer("start", 0, 0, 9)
     ('sea', 5, 0)
     """
 
-    def __init__(self, given: Mapping[str, Any], known: Iterable[str]) -> None:
-        self.given, names = given, sorted(known)
-        for name in given:
+    def __init__(self, values: Mapping[str, Any], known: Iterable[str]) -> None:
+        self.values, names = values, sorted(known)
+        for name in values:
             if name not in names:
                 there = f"there are {', '.join(names)}" if names else "there are none"
                 raise Refused(400, f"There is no parameter {short(name)}; {there}.")
@@ -48,10 +48,10 @@ class Values:
     def of_query(cls, request: Request, known: Iterable[str]) -> "Values":
         """Those in the address, each at most once."""
         pairs = request.query_params.multi_items()
-        given = dict(pairs)
-        if len(given) < len(pairs):
+        values = dict(pairs)
+        if len(values) < len(pairs):
             raise Refused(400, "A parameter is given twice; give each once.")
-        return cls(given, known)
+        return cls(values, known)
 
     def text(
         self, name: str, default: Any = MISSING, *, most: int = MOST_TEXT, empty: bool = False,
@@ -59,7 +59,7 @@ class Values:
     ) -> Any:  # fmt: skip
         """A string that is not blank, unless it may be, without what no text holds, unless it
         must be ``exact``."""
-        value = self.given.get(name, default)
+        value = self.values.get(name, default)
         if value is default and default is not MISSING:
             return default
         if not isinstance(value, str):
@@ -72,36 +72,36 @@ class Values:
 
     def flag(self, name: str) -> bool:
         """True or false; false where it is not given."""
-        value = self.given.get(name, False)
+        value = self.values.get(name, False)
         if not isinstance(value, bool):
             raise Refused(400, f"{name}={short(value)} must be true or false.")
         return value
 
     def names(self, name: str) -> list[str]:
         """A list of words; the caller checks what they are."""
-        value = self.given.get(name)
+        value = self.values.get(name)
         if not isinstance(value, list) or not all(
             isinstance(each, str) and len(each) <= MOST_WORD for each in value
         ):
             raise Refused(400, f"{name} must be a list of names.")
         return value
 
-    def whole(self, name: str, default: Any, low: int, high: int) -> Any:
+    def integer(self, name: str, default: Any, low: int, high: int) -> Any:
         """A whole number from ``low`` to ``high``. MISSING: it must be there."""
-        value = self.given.get(name, default)
+        value = self.values.get(name, default)
         if value is default and default is not MISSING:
             return default
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             value = int(value) if len(value) < 20 else None
-        if not is_whole(value) or not low <= value <= high:
-            given = short(self.given.get(name, ""))
+        if not is_integer(value) or not low <= value <= high:
+            shown = short(self.values.get(name, ""))
             reach = f"from {low:,} to {high:,}"
-            raise Refused(400, f"{name}={given} must be a whole number {reach}.")
+            raise Refused(400, f"{name}={shown} must be a whole number {reach}.")
         return value
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
         """A number from ``low`` to ``high``."""
-        value = self.given.get(name, default)
+        value = self.values.get(name, default)
         if isinstance(value, str):
             try:
                 value = float(value)
@@ -109,22 +109,22 @@ class Values:
                 value = None
         fits = isinstance(value, int | float) and value is not True and value is not False
         if not (fits and low <= value <= high):  # which nan and infinities are not
-            given = short(self.given[name])
-            raise Refused(400, f"{name}={given} must be a number from {low:g} to {high:g}.")
+            shown = short(self.values[name])
+            raise Refused(400, f"{name}={shown} must be a number from {low:g} to {high:g}.")
         return float(value)
 
     def choice(self, name: str, options: tuple[str, ...], default: str | None = None) -> str:
         """One of a few words."""
-        value = self.given.get(name, default)
+        value = self.values.get(name, default)
         if not isinstance(value, str) or value not in options:
-            given = short(value if name in self.given else "")
-            raise Refused(400, f"{name}={given} is unknown; choose from {', '.join(options)}.")
+            shown = short(value if name in self.values else "")
+            raise Refused(400, f"{name}={shown} is unknown; choose from {', '.join(options)}.")
         return value
 
     def rows(self, name: str, documents: int) -> list[int]:
         """A list of different rows, in order."""
-        value = self.given.get(name)
-        if not isinstance(value, list) or not value or not all(map(is_whole, value)):
+        value = self.values.get(name)
+        if not isinstance(value, list) or not value or not all(map(is_integer, value)):
             raise Refused(400, f"{name} must be a list of row numbers, with at least one.")
         return sorted({check_row(each, documents) for each in value})
 
@@ -166,7 +166,7 @@ async def read_json(request: Request) -> dict[str, Any]:
 # --- Small parts ---
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

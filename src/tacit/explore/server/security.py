@@ -91,14 +91,14 @@ class Access(NamedTuple):
         """What opens the page one time."""
         return self.address.removesuffix(self.token) + self.once
 
-    def knows_host(self, given: str) -> bool:
+    def knows_host(self, header: str) -> bool:
         """Whether a Host header names this server.
 
         >>> here = Access.new("127.0.0.1", 8000)
         >>> here.knows_host("localhost:8000"), here.knows_host("evil.example:8000")
         (True, False)
         """
-        name, port = split_host(given)
+        name, port = split_host(header)
         if port != self.port:
             return False
         if name in LOOPBACK or name == self.host.lower():
@@ -211,8 +211,8 @@ def page_policy(page: str) -> str:
     >>> page_policy("<p>without a policy")
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     """
-    found = POLICY.search(page, 0, 2000)  # in the head; further down there are documents
-    return f"{found[1].rstrip('; ')}; frame-ancestors 'none'" if found else NOTHING
+    match = POLICY.search(page, 0, 2000)  # in the head; further down there are documents
+    return f"{match[1].rstrip('; ')}; frame-ancestors 'none'" if match else NOTHING
 
 
 def is_loopback(host: str) -> bool:
@@ -229,9 +229,9 @@ def is_loopback(host: str) -> bool:
 # --- Small parts ---
 
 
-def same(given: str, secret: str) -> bool:
+def same(value: str, secret: str) -> bool:
     """Compare in constant time."""
-    return secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+    return secrets.compare_digest(value.encode("utf-8", "replace"), secret.encode())
 
 
 def cookies(lines: Iterable[str], name: str) -> list[str]:
@@ -240,12 +240,12 @@ def cookies(lines: Iterable[str], name: str) -> list[str]:
     return [part[len(name) + 1 :] for part in parts if part.startswith(f"{name}=")]
 
 
-def split_host(given: str) -> tuple[str, int | None]:
+def split_host(header: str) -> tuple[str, int | None]:
     """The name and the port of a Host header; port None where it makes no sense."""
-    found = HOST.fullmatch(given)
-    if found is None:
+    match = HOST.fullmatch(header)
+    if match is None:
         return "", None
-    return found[1].strip("[]").lower(), int(found[2]) if found[2] else 80
+    return match[1].strip("[]").lower(), int(match[2]) if match[2] else 80
 
 
 def is_address(name: str) -> bool:

@@ -67,8 +67,8 @@ class ProjectSnapshot:
             unknown = [key for key in keys if key not in self._rows]
             self._rows.update(dict.fromkeys(unknown))
             self._rows.update(rows_of_keys(self.reader, self._places, unknown))
-            found = {key: self._rows[key] for key in keys}
-        return {key: row for key, row in found.items() if row is not None}
+            rows = {key: self._rows[key] for key in keys}
+        return {key: row for key, row in rows.items() if row is not None}
 
 
 class ServerState:
@@ -140,19 +140,19 @@ class ServerState:
 
     def label_rows(self, now: ProjectSnapshot) -> dict[int, str]:
         """The label of every row that has one."""
-        kept = self.labels.all()
-        return {row: kept[key] for key, row in now.rows(list(kept)).items()}
+        names_by_key = self.labels.all()
+        return {row: names_by_key[key] for key, row in now.rows(list(names_by_key)).items()}
 
     def label_facts(self) -> dict[str, Any]:
         """Labels as the page reads them."""
-        now, kept = self.opened, self.labels.all()
-        found = now.rows(list(kept))
-        rows = {row: kept[key] for key, row in found.items()}
+        now, names_by_key = self.opened, self.labels.all()
+        rows_by_key = now.rows(list(names_by_key))
+        rows = {row: names_by_key[key] for key, row in rows_by_key.items()}
         spread = self.labels.spread(now.run)
         if spread is not None:
             spread["stale"] = spread.pop("of", "") != digest_of(rows)
         names = Counter(rows.values())
-        away = Counter(name for key, name in kept.items() if key not in found)
+        away = Counter(name for key, name in names_by_key.items() if key not in rows_by_key)
         return {
             "names": [
                 {"name": name, "count": names[name], "away": away[name]}
@@ -161,7 +161,7 @@ class ServerState:
             "rows": {str(row): rows[row] for row in sorted(rows)},
             "spread": spread,
             "undo": self.labels.steps(),
-            "away": len(kept) - len(rows),  # their documents are gone or have changed
+            "away": len(names_by_key) - len(rows),  # their documents are gone or have changed
         }
 
     def must_write(self) -> None:
@@ -188,8 +188,8 @@ class ServerState:
 
     def must_divide(self, asked: dict[str, Any]) -> None:
         """A number of groups is for a run that finds groups."""
-        kept = recorded_choice(self.opened.folder.record)
-        stages = asked.get("stages", kept.stages if kept else None)
+        recorded = recorded_choice(self.opened.folder.record)
+        stages = asked.get("stages", recorded.stages if recorded else None)
         if asked.get("k") is None or stages is None:
             return
         if "groups" not in closure(stages):

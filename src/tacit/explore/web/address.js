@@ -29,7 +29,7 @@ function keepAddress(reason) {
 }
 const decodeTail = hash => { const at = hash.indexOf('&'); return at < 0 ? '' : hash.slice(at); };
 const keepView = debounce(() => keepAddress('view'), 400);
-function given() {
+function addressPairs() {
   const out = [];
   for (const part of decodeTail(location.hash).split('&').slice(1)) {
     const [key, value = ''] = part.split('=', 2);
@@ -70,7 +70,7 @@ function readFilter(key, value, all) {
 }
 /** Show what the address says. */
 function restore() {
-  const pairs = given(), all = new Map(pairs), level = among(all.get('level') || '', M.levels.length), color = all.get('color'), k = among(all.get('k') || '', 1e6);
+  const pairs = addressPairs(), all = new Map(pairs), level = among(all.get('level') || '', M.levels.length), color = all.get('color'), k = among(all.get('k') || '', 1e6);
   restoring = true;
   state.k = k && k !== K && M.whatks.includes(k) ? k : null;
   state.level = level ?? M.level;

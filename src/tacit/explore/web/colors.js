@@ -20,7 +20,7 @@ const state = { color: M.grouped ? M.color0 : M.fields.length ? 'f0' : 'length',
 function scheme() {
   const c = state.color;
   if (c === 'k' && state.k && state.k !== K) return whatScheme(state.k);
-  for (const made of extras.schemes) { const s = made(c); if (s) return s; }
+  for (const added of extras.schemes) { const s = added(c); if (s) return s; }
   if (c === 'confidence') return { value: i => A.conf[i] / 255, lo: 'moves between groups', hi: 'always the same group', what: c };
   if (c === 'length') {
     const w = A.length(), lo = Math.log(M.lengths[0] + 1), span = Math.log(M.lengths[1] + 1) - lo;
@@ -51,25 +51,25 @@ function levelScheme(level) {
   const place = M.nodes.map((_, i) => { while (i >= 0 && !at.has(i)) i = M.nodes[i].up; return i < 0 ? 0 : at.get(i); });
   const from = cut.map(() => new Uint32Array(G.length));
   for (let i = 0; i < n; i++) from[place[leaf[i]]][A.cluster[i]]++;
-  const made = { cat: i => place[leaf[i]], slots: slotsFrom(from), names: cut.map(i => nameOf(M.nodes[i])), what: 'group', k: `level ${level}`, level, nodes: cut.map(i => M.nodes[i]) };
-  levelCache.set(level, made);
-  return made;
+  const levels = { cat: i => place[leaf[i]], slots: slotsFrom(from), names: cut.map(i => nameOf(M.nodes[i])), what: 'group', k: `level ${level}`, level, nodes: cut.map(i => M.nodes[i]) };
+  levelCache.set(level, levels);
+  return levels;
 }
 const whatCache = new Map();
 /** The groups there would be with k, colored like the groups they mostly come from. */
 function whatScheme(k) {
   if (whatCache.has(k)) return whatCache.get(k);
   if (k === K) {
-    const own = { cat: i => A.cluster[i], names: G.map(nameOf), sizes: G.map(g => g.docs.length), slots: M.slots.group, what: 'group', k };
-    own.from = G.map((g, i) => { const u = new Uint32Array(G.length); u[i] = g.docs.length; return u; });
-    whatCache.set(k, own);
-    return own;
+    const same = { cat: i => A.cluster[i], names: G.map(nameOf), sizes: G.map(g => g.docs.length), slots: M.slots.group, what: 'group', k };
+    same.from = G.map((g, i) => { const u = new Uint32Array(G.length); u[i] = g.docs.length; return u; });
+    whatCache.set(k, same);
+    return same;
   }
   const off = M.whatks.indexOf(k) * n, labels = A.whatif(), docs = Array.from({ length: k }, () => []), from = docs.map(() => new Uint32Array(G.length));
   for (let i = 0; i < n; i++) { docs[labels[off + i]].push(i); from[labels[off + i]][A.cluster[i]]++; }
   const slots = slotsFrom(from);
   const names = docs.map((d, j) => (M.redacted ? `group ${j + 1}` : contrast(d, 3, true).map(o => o.w).join(' · ') || 'no words of its own'));
-  const made = { cat: i => labels[off + i], slots, names, sizes: docs.map(d => d.length), from, what: 'group', k };
-  whatCache.set(k, made);
-  return made;
+  const what = { cat: i => labels[off + i], slots, names, sizes: docs.map(d => d.length), from, what: 'group', k };
+  whatCache.set(k, what);
+  return what;
 }

@@ -12,10 +12,7 @@ async function inflated(text) {
   const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
-async function unpacked(text) {
-  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
-  return JSON.parse(await new Response(stream).text());
-}
+const unpacked = async text => JSON.parse(new TextDecoder().decode(await inflated(text)));
 const A = {
   cluster: array('cluster'), conf: array('conf'), second: lazy(() => array('second')), leaf: lazy(() => array('leaf')),
   length: lazy(() => array('length')), near: lazy(() => array('near')), nearSim: lazy(() => array('nearSim')),
@@ -74,21 +71,21 @@ const alike = (a, b) => {
   return (m >= 4 && a.slice(0, k) === b.slice(0, k)) || (m >= 3 && (a === b + 's' || b === a + 's'));
 };
 const unnamed = lazy(() => new Set(M.unnamed));
-/** Words that these documents use more than the rest: frequency here times a capped log-ratio, over document counts. Those of a name are no function words. */
+/** Words that these documents use more than the others: frequency here times a capped log-ratio, over document counts. Those of a name are no function words. */
 function contrast(docs, top = 12, named = false) {
   const { ptr, idx } = rows(), { p: edge } = inverse(), V = M.terms.length;
-  const known = Array.from(docs, d => wordAt(d)).filter(s => s >= 0), here = new Uint32Array(V), size = known.length, rest = worded - size, found = [];
+  const known = Array.from(docs, d => wordAt(d)).filter(s => s >= 0), here = new Uint32Array(V), size = known.length, others = worded - size, words = [];
   for (const d of known) for (let j = ptr[d]; j < ptr[d + 1]; j++) here[idx[j]]++;
   for (let t = 0; t < V; t++) {
     const a = here[t], all = edge[t + 1] - edge[t];
     if (a < Math.max(2, Math.min(4, size * .05)) || (named && unnamed().has(t))) continue;
-    const p = (a + .5) / (size + 1), q = (all - a + .5) / (rest + 1);
+    const p = (a + .5) / (size + 1), q = (all - a + .5) / (others + 1);
     const score = p * Math.min(4, Math.log2(p / q)) - .15 * Math.sqrt(p * (1 - p) / size);
-    if (score > 0) found.push({ t, w: M.terms[t], score, p: a / size, q: rest ? (all - a) / rest : 0 });
+    if (score > 0) words.push({ t, w: M.terms[t], score, p: a / size, q: others ? (all - a) / others : 0 });
   }
-  found.sort((x, y) => y.score - x.score);
+  words.sort((x, y) => y.score - x.score);
   const keep = [];
-  for (const o of found) {
+  for (const o of words) {
     if (keep.some(k => alike(k.w, o.w))) continue;
     keep.push(o);
     if (keep.length === top) break;

@@ -25,6 +25,10 @@ function put(e, props) {
   }
   return e;
 }
+const button = (text, click, props = {}) => el('button', { class: 'btn', type: 'button', text, on: { click }, ...props });
+const linkButton = (text, click, props = {}) => el('button', { class: 'link', type: 'button', text, on: { click }, ...props });
+/** Texts as links, with commas between. */
+const linksOf = (list, act) => list.flatMap((text, i) => [i ? ', ' : '', linkButton(text, () => act(text))]);
 const fmt = new Intl.NumberFormat('en-GB'), N = x => fmt.format(x);
 const pct = (x, digits = 0) => (100 * x).toFixed(digits) + '%';
 const pctS = x => (x > 0 && x < .005 ? '<1%' : pct(x));

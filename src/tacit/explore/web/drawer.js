@@ -8,8 +8,8 @@ function openDoc(d, marks = []) {
     const sure = A.conf[d] / 255, next = G[A.second()[d]];
     kids.push(el('h3', { class: 'minor', text: 'Group' }), el('div', { class: 'g' + g.i },
       el('button', { class: 'link txt', text: nameOf(g), on: { click: () => { dialog.close(); pickGroup(g.i); $('#groups').scrollIntoView(); } } }),
-      el('div', { class: 'sure', role: 'img', 'aria-label': `${pct(sure)} of resamples` }, el('i', { css: { width: pct(sure) } })),
-      el('p', { class: 'note txt', text: `${pct(sure)} of ${M.repeats} resamples keep it here.${next ? ` Next best: ${nameOf(next)}.` : ''}` })));
+      el('div', { class: 'sure', role: 'img', 'aria-label': `In this group in ${pct(sure)} of the repeats` }, el('i', { css: { width: pct(sure) } })),
+      el('p', { class: 'note txt', text: `It is in this group in ${pct(sure)} of ${M.repeats} repeats.${next ? ` The next best group: ${nameOf(next)}.` : ''}` })));
   }
   const facts = [['Name', docId(d)]];
   if (placed) facts.push(...M.fields.map((f, i) => [f.name, f.values[A.field[i]()[d]]]), ['Words', N(A.length()[d])]);
@@ -20,9 +20,9 @@ function openDoc(d, marks = []) {
     if (mix.length) kids.push(el('h3', { class: 'minor', text: 'Themes' }), box);
   }
   if (placed && sc) {
-    kids.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Find on the map', on: { click: () => { dialog.close(); toMap(); fly({ x: P[2 * d], y: P[2 * d + 1], s: 5 }); setTimeout(() => hoverAt(d), 520); } } })));
+    kids.push(el('div', { class: 'rowbtns' }, button('Find on the map', () => { dialog.close(); toMap(); fly({ x: P[2 * d], y: P[2 * d + 1], s: 5 }); setTimeout(() => hoverAt(d), 520); })));
     const at = wordAt(d), near = at < 0 ? [] : [...Array(M.near).keys()].map(j => [A.near()[M.near * at + j], A.nearSim()[M.near * at + j] / 255]).filter(([q]) => q !== d);
-    if (near.length) kids.push(el('div', { id: 'dr-near' }, el('h3', { class: 'minor', text: 'Most similar documents' }), el('ul', { class: 'docs' }, ...near.map(([q, s]) => docItem(q, `${s.toFixed(2)} similar${groupOf(q) ? ', ' + groupOf(q).name[0] : ''}`)))));
+    if (near.length) kids.push(el('div', { id: 'dr-near' }, el('h3', { class: 'minor', text: 'Most similar documents' }), el('ul', { class: 'docs' }, ...near.map(([q, s]) => docItem(q, `Similarity ${s.toFixed(2)}${groupOf(q) ? `, in the group ${groupOf(q).name[0]}` : ''}`)))));
   }
   $('#dr-in').replaceChildren(...kids);
   $('#dr-id').textContent = docId(d);

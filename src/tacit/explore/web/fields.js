@@ -19,9 +19,9 @@ function showColumn(i) {
   if (grouped) heads.push(el('th', { scope: 'col', class: 'fh' }, el('span', { text: 'Groups' }), el('span', { class: 'cells', 'aria-hidden': 'true' }, ...G.map((g, j) => el('i', { class: 'g' + j, title: nameOf(g) })))), el('th', { scope: 'col', class: 'fm', text: 'Mostly in' }));
   const body = el('tbody');
   for (const v of order) body.append(columnRow(c, v, { grouped, most, total, field }));
-  const held = document.activeElement?.closest?.('#fieldtable') && document.activeElement.textContent;
+  const focused = document.activeElement?.closest?.('#fieldtable') && document.activeElement.textContent;
   $('#fieldtable').replaceChildren(el('table', { class: 'ft' }, el('thead', {}, el('tr', {}, ...heads)), body));
-  if (held) $$('#fieldtable th button').find(b => b.textContent === held)?.focus({ preventScroll: true }); // drawn again
+  if (focused) $$('#fieldtable th button').find(b => b.textContent === focused)?.focus({ preventScroll: true }); // drawn again
 }
 /** A column with the documents that pass the filters, where the page has its values. */
 function passingColumn(c) {
@@ -51,7 +51,7 @@ function columnSaid(c) {
   const out = [], some = c.words.filter(w => w.length).length, known = c.values.filter(v => v !== '(none)').length;
   if (c.v != null) {
     out.push(c.how ? `The groups follow this column ${c.how}: ` : 'The groups have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
-      ` (each group of one value ${c.homogeneity.toFixed(2)}, each value in one group ${c.completeness.toFixed(2)}); ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')} adjusted for chance. `);
+      `. Homogeneity ${c.homogeneity.toFixed(2)} (1: no group mixes values), completeness ${c.completeness.toFixed(2)} (1: no value is spread over groups), mutual information adjusted for chance ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')}. `);
   }
   out.push(some === 0 ? 'No word distinguishes one of its values more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
   return out;

@@ -31,9 +31,9 @@ function passing(except) {
 }
 function selectionOf(list) {
   if (list.length < 2) return list[0] || null;
-  const on = passing(), docs = [], found = list.find(s => s.kind === 'search');
+  const on = passing(), docs = [], searched = list.find(s => s.kind === 'search');
   for (let d = 0; d < n; d++) if (on[d]) docs.push(d);
-  return { ...(found ? { q: found.q, rank: found.rank, note: found.note } : {}), kind: 'several', label: list.map(chipLabel).join('; '), docs };
+  return { ...(searched ? { q: searched.q, rank: searched.rank, note: searched.note } : {}), kind: 'several', label: list.map(chipLabel).join('; '), docs };
 }
 function applyFilters({ nofly, quiet, reason } = {}) {
   const s = state.sel = selectionOf([...filters.values()]), q = $('#q');
@@ -52,16 +52,18 @@ function chipOf(s, after) {
     el('span', { class: 'txt', dir: 'auto', text }), svg('svg', { viewBox: '0 0 12 12', 'aria-hidden': 'true' }, svg('path', { d: 'M3 3l6 6M9 3l-6 6' }))));
 }
 function chipRow() {
-  const row = $('#filters'), some = filters.size > 0, bar = $('.bar'), held = row.contains(document.activeElement);
+  const row = $('#filters'), some = filters.size > 0, bar = $('.bar'), focused = row.contains(document.activeElement);
   row.hidden = !some;
   const refocus = () => ($('.chip', row) || $('#gl')).focus({ preventScroll: true });
   if (some) row.replaceChildren(el('div', {},
     el('b', { class: 'num', text: `${N(state.sel.docs.length)} of ${N(n)}` }), el('span', { class: 'vh', text: ' documents pass these filters' }),
     el('ul', { 'aria-label': 'Active filters' }, ...[...filters.values()].map(s => chipOf(s, refocus))),
-    el('button', { class: 'link', text: filters.size > 1 ? 'Clear all' : 'Clear', on: { click: () => { clearSel(); } } }),
-    el('button', { class: 'link', text: 'Show on the map', on: { click: () => { toMap(); $('#side').focus({ preventScroll: true }); } } })));
-  else if (held) $('#gl').focus({ preventScroll: true });
+    linkButton(filters.size > 1 ? 'Clear all' : 'Clear', clearSel),
+    linkButton('Show on the map', () => { toMap(); $('#side').focus({ preventScroll: true }); })));
+  else if (focused) $('#gl').focus({ preventScroll: true });
   document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
+  const q = $('#q'), hidden = q === document.activeElement && !max ? bar.offsetHeight + 12 - q.getBoundingClientRect().top : 0;
+  if (hidden > 0) scrollBy({ top: -hidden, behavior: 'instant' }); // the row came between
 }
 /* Filters of every dimension. */
 function kindFilter(s, c) {
@@ -109,7 +111,7 @@ function verdictButton(level, inside) {
 function summaryKey() {
   const key = $('.strip-cap .key'), on = passing();
   if (!key || !sc) return;
-  const held = key.contains(document.activeElement) ? document.activeElement.dataset.v : null;
+  const focused = key.contains(document.activeElement) ? document.activeElement.dataset.v : null;
   key.replaceChildren(...['firm', 'tentative', 'loose'].map(level => {
     const inside = [el('i', { class: `fill-${level}` }), level];
     if (!G.some(g => g.lvl === level)) return el('span', {}, ...inside);
@@ -117,7 +119,7 @@ function summaryKey() {
     b.dataset.v = level;
     return b;
   }));
-  if (held) $(`[data-v=${held}]`, key)?.focus({ preventScroll: true });
+  if (focused) $(`[data-v=${focused}]`, key)?.focus({ preventScroll: true });
   $$('.strip a').forEach((a, i) => a.classList.toggle('out', !!on && !G[i].docs.some(d => on[d])));
 }
 followers.push(summaryKey);

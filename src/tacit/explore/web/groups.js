@@ -36,9 +36,9 @@ const filteredGroup = () => { const s = filters.get('group'); return s?.code?.[0
 function groupSizes() {
   const on = passing('group'), most = Math.max(...G.map(g => g.n));
   $$('#gt tr[data-g]').forEach((row, i) => {
-    const g = G[i], inside = on ? g.docs.reduce((a, d) => a + on[d], 0) : g.n, whole = on ? g.docs.length : g.n;
+    const g = G[i], inside = on ? g.docs.reduce((a, d) => a + on[d], 0) : g.n, size = on ? g.docs.length : g.n;
     row.classList.toggle('out', !!on && !inside);
-    $('.szbar', row).replaceChildren(...[el('i', { class: on && 'all', css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }, on && inside ? el('u', { css: { width: pct(inside / whole, 1) } }) : null), N(inside), on ? el('span', { class: 'vh', text: ` of ${N(whole)} pass the filters` }) : null].filter(Boolean));
+    $('.szbar', row).replaceChildren(...[el('i', { class: on && 'all', css: { width: Math.max(2, 56 * g.n / most).toFixed(1) + 'px' } }, on && inside ? el('u', { css: { width: pct(inside / size, 1) } }) : null), N(inside), on ? el('span', { class: 'vh', text: ` of ${N(size)} pass the filters` }) : null].filter(Boolean));
   });
 }
 function tree(body) { // drawn to the measured rows
@@ -59,14 +59,18 @@ function insideGroups() {
   const host = $('#gtl');
   if (!host) return;
   const below = M.nodes.map(() => []), top = [], broad = new Set(M.broad == null ? [] : M.levels[M.broad]);
-  const leads = M.nodes.map(() => false); // to a group that is shown
-  for (let i = M.nodes.length - 1; i >= 0; i--) if (M.nodes[i].up >= 0 && (M.nodes[i].group != null || leads[i])) leads[M.nodes[i].up] = true;
+  const leads = M.nodes.map(() => false), first = M.nodes.map(node => node.group ?? Infinity); // leads to a group that is shown, and to which first
+  for (let i = M.nodes.length - 1; i >= 0; i--) {
+    const up = M.nodes[i].up;
+    if (up >= 0 && first[i] < Infinity) { leads[up] = true; first[up] = Math.min(first[up], first[i]); }
+  }
   const listed = M.nodes.map((_, i) => !leads[i] || broad.has(i)); // other levels above the groups shown are on the slider
   M.nodes.forEach((node, i) => {
     let up = node.up;
     while (up >= 0 && !listed[up]) up = M.nodes[up].up;
     if (listed[i]) (up < 0 ? top : below[up]).push(i);
   });
+  for (const items of [top, ...below]) items.sort((a, b) => first[a] - first[b] || a - b); // as in the table
   const show = i => {
     const g = M.nodes[i], cut = M.levels.findIndex(level => level.includes(i));
     setLevel(cut);
@@ -108,13 +112,13 @@ function groupDetail(g) {
     g.edited ? el('p', { class: 'sub' }, el('b', { text: { merged: 'Merged by hand.', split: 'Split off by hand.', pinned: 'Pinned: its documents stay together in later runs.' }[g.edited] || '' })) : null,
     el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
     el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
-    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); select(kindFilter(scheme(), i)); toMap(); } } }), ...extras.group.flatMap(more => more(g))),
+    el('div', { class: 'rowbtns' }, button('Show on the map', () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); select(kindFilter(scheme(), i)); toMap(); }), ...extras.group.flatMap(more => more(g))),
     el('h4', { text: 'Contrast words' }), wordBars(g.words.slice(0, 8).map(w => ({ w: w[0], p: w[1], q: w[2] }))),
     ...M.fields.flatMap((f, j) => [el('h4', { class: 'txt', text: f.name }), fieldBars(g, j)]),
     ...list('Most typical', g.typ.slice(0, 3).map(q => docItem(q))),
     ...list('Borderline', g.bord.slice(0, 3).map(([q, j]) => docItem(q, `nearly ${shortName(G[j])}`)))].filter(Boolean);
 }
-/** Which values of a column a group has more of than the rest: bar = frequency here, tick = elsewhere. */
+/** Which values of a column a group has more of than the others: bar = frequency here, tick = elsewhere. */
 function fieldBars(g, j) {
   const f = M.fields[j], kinds = A.field[j](), inside = new Uint32Array(f.values.length), all = new Uint32Array(f.values.length), size = g.docs.length, box = el('div', { class: 'cw' });
   for (let i = 0; i < n; i++) all[kinds[i]]++;

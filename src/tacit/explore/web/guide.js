@@ -17,7 +17,7 @@ function guide() {
   const tried = new Set(), close = () => { forgetGuide(); host.hidden = true; };
   host.hidden = false;
   host.replaceChildren(el('h3', { class: 'vh', text: 'Three things to try' }), el('ol', {}, ...steps.map(([head, text, act, f], i) => {
-    const item = el('li', {}, el('b', { text: head }), el('p', { text }), el('button', { class: 'link', type: 'button', text: act, on: { click: () => { tried.add(i); item.classList.add('tried'); if (tried.size === steps.length) forgetGuide(); f(); } } }));
+    const item = el('li', {}, el('b', { text: head }), el('p', { text }), linkButton(act, () => { tried.add(i); item.classList.add('tried'); if (tried.size === steps.length) forgetGuide(); f(); }));
     return item;
   })), el('button', { class: 'iconbtn', type: 'button', 'aria-label': 'Close the guide', on: { click: () => { close(); $('#q').focus({ preventScroll: true }); } } }, svg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' }, svg('path', { d: 'M5 5l10 10M15 5L5 15' }))));
   host.addEventListener('keydown', e => { if (e.key === 'Escape') { e.stopPropagation(); close(); $('#gl').focus({ preventScroll: true }); } });

@@ -18,7 +18,7 @@ function drawK() {
     const a = M.measures[name][wk], b = M.measures[name][K];
     if (!a) return null;
     const v = b ? a[0] - b[0] : 0;
-    return a[0].toFixed(digits) + (same || !b ? '' : ` (${v >= 0 ? '+' : '−'}${Math.abs(v).toFixed(digits)})`);
+    return a[0].toFixed(digits) + (same || !b ? '' : ` (${!+v.toFixed(digits) ? '±' : v > 0 ? '+' : '−'}${Math.abs(v).toFixed(digits)})`);
   };
   const facts = [['Repeatability', change('stability', 2)], ['Silhouette', change('silhouette', 3)], ['Smallest group', N(small)], ['Largest group', `${N(large)} (${pct(large / n)})`]].filter(f => f[1]);
   const head = same ? (M.grouped ? `${K} groups, as shown` : 'One group, as found') : coarser ? `${wk} groups: coarser` : `${wk} groups: finer`;
@@ -27,8 +27,8 @@ function drawK() {
     el('h3', { class: 'sub3', text: head }), el('p', { text: words }),
     el('dl', {}, ...facts.map(([a, b]) => el('div', {}, el('dt', { text: a }), el('dd', { text: b })))),
     el('div', { class: 'rowbtns' },
-      el('button', { class: 'btn', text: same ? 'Show on the map' : `Show ${wk} groups on the map`, on: { click: () => { setK(wk); toMap(); } } }),
-      same ? null : el('button', { class: 'btn', text: `Back to ${K}`, on: { click: () => moveK(K) } })));
+      button(same ? 'Show on the map' : `Show ${wk} groups on the map`, () => { setK(wk); toMap(); }),
+      same ? null : button(`Back to ${K}`, () => moveK(K))));
 }
 /** From the groups shown to the groups there would be. */
 function ribbons() {

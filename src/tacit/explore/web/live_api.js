@@ -70,8 +70,6 @@ const placesOf = rows => rows.map(r => placeOfRow().get(r)).filter(d => d != nul
 const mappedOf = rows => placesOf(rows).filter(d => d < n).sort((a, b) => a - b);
 const rowsOf = docs => Array.from(docs, d => rowsHere[d]);
 const groupOfRow = row => { const d = placeOfRow().get(row); return d == null ? null : groupOf(d); };
-const button = (text, click, props = {}) => el('button', { class: 'btn', type: 'button', text, on: { click }, ...props });
-const linkButton = (text, click, props = {}) => el('button', { class: 'link', type: 'button', text, on: { click }, ...props });
 /** Text with its hits marked: [[text, is it a hit], ...]. */
 function marked(parts, props = {}) {
   const line = el('span', { dir: 'auto', ...props });

@@ -5,11 +5,11 @@ let contrastPlace = null;
 
 /** Buttons that make something A or B; what() gives {label, spec, count} or nothing. */
 function abButtons(what) {
-  return ['A', 'B'].map(side => button(`Set as ${side}`, async () => { const made = await what(); if (made) setSide(side, made); }));
+  return ['A', 'B'].map(side => button(`Set as ${side}`, async () => { const choice = await what(); if (choice) setSide(side, choice); }));
 }
-function setSide(side, made) {
-  sides[side] = made;
-  toast(`${made.label} is ${side}`); say(`${made.label} is ${side}`);
+function setSide(side, choice) {
+  sides[side] = choice;
+  toast(`${choice.label} is ${side}`); say(`${choice.label} is ${side}`);
   drawSides(); compareNow();
 }
 function compare() { contrastPlace = answersIn($('#contrast')); drawSides(); compareNow(); }
@@ -23,11 +23,11 @@ function choices() { // whatever can be compared, by name
 }
 function drawSides() {
   const box = (side, other) => {
-    const held = sides[side], options = choices(), pick = el('select', { class: 'field', id: `pick${side}`, on: { change: () => { const [a, b] = pick.value.split(','); if (b != null) { setSide(side, options[a][1][b]); $(`#pick${side}`).focus(); } } } }, el('option', { value: '', text: held ? 'Choose another…' : 'Choose…' }));
+    const chosen = sides[side], options = choices(), pick = el('select', { class: 'field', id: `pick${side}`, on: { change: () => { const [a, b] = pick.value.split(','); if (b != null) { setSide(side, options[a][1][b]); $(`#pick${side}`).focus(); } } } }, el('option', { value: '', text: chosen ? 'Choose another…' : 'Choose…' }));
     options.forEach(([name, list], a) => pick.append(el('optgroup', { label: name }, ...list.map((c, b) => el('option', { value: `${a},${b}`, text: c.label + (c.count == null ? '' : ` (${N(c.count)})`) })))));
     return el('div', { class: 'abside' }, el('span', { class: 'letter', 'aria-hidden': 'true', text: side }), el('div', { class: 'abwhat' },
-      el('b', { class: 'txt', dir: 'auto', text: held ? held.label : 'Not chosen yet' }),
-      held?.count != null ? el('span', { class: 'note num', text: plural(held.count, 'document') }) : null,
+      el('b', { class: 'txt', dir: 'auto', text: chosen ? chosen.label : 'Not chosen yet' }),
+      chosen?.count != null ? el('span', { class: 'note num', text: plural(chosen.count, 'document') }) : null,
       el('label', { class: 'vh', for: `pick${side}`, text: `What ${side} is` }), pick));
   };
   $('#ab').replaceChildren(box('A'), box('B'), button('Swap', () => { [sides.A, sides.B] = [sides.B, sides.A]; drawSides(); compareNow(); }, { disabled: !sides.A && !sides.B }));
@@ -35,9 +35,9 @@ function drawSides() {
 /** Sides that are labels follow them: to another name, to other documents, or away. */
 function mendSides(from, to) {
   let mended = false;
-  for (const [side, held] of Object.entries(sides)) {
-    const name = held?.spec.label, now = labelNamed(name === from ? to : name);
-    if (name == null || (now && now.name === name && now.count === held.count)) continue;
+  for (const [side, chosen] of Object.entries(sides)) {
+    const name = chosen?.spec.label, now = labelNamed(name === from ? to : name);
+    if (name == null || (now && now.name === name && now.count === chosen.count)) continue;
     sides[side] = now ? { label: `Label ${now.name}`, spec: { label: now.name }, count: now.count } : null;
     mended = true;
   }

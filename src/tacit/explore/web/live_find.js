@@ -64,5 +64,5 @@ async function rowsFound(q, way, most, from) {
 }
 /** Search for a text from elsewhere on the page. */
 function findFor(text) { findNow(text); $('#find').scrollIntoView(); $('#fq').focus({ preventScroll: true }); }
-/** For words that no document has: words spelled like them. */
-const meantWords = result => Object.entries(result.suggest || {}).map(([w, like]) => el('p', { class: 'note txt' }, `“${w}” is in no document. Did you mean `, ...like.flatMap((s, i) => [i ? ', ' : '', linkButton(s, () => findFor(s))]), '?'));
+/** For words of few documents or none: words spelled like them. */
+const meantWords = result => Object.entries(result.suggest || {}).map(([w, like]) => el('p', { class: 'note txt' }, `Instead of “${w}”, did you mean `, ...linksOf(like, findFor), '?'));

@@ -21,10 +21,10 @@ function jobIn(host, { name, end, quiet = false }) {
     source = new EventSource(`/api/jobs/${encodeURIComponent(id)}/events`);
     source.addEventListener('progress', e => {
       const p = JSON.parse(e.data);
-      const most = Math.max(1, p.most || 1), at = clamp(p.number || 0, 0, most), inside = p.done ? 1 : clamp(p.part || 0, 0, 1), share = clamp((Math.max(0, at - 1) + inside) / most, 0, 1);
+      const most = Math.max(1, p.most || 1), at = clamp(p.number || 0, 0, most), inside = p.done ? 1 : clamp(p.part || 0, 0, 1), done = clamp((Math.max(0, at - 1) + inside) / most, 0, 1);
       if (bar.childElementCount !== most) bar.replaceChildren(...Array.from({ length: most }, () => el('i', {}, el('u'))));
       [...bar.children].forEach((step, i) => { step.classList.toggle('busy', i === at - 1 && !p.done && p.part == null); step.firstChild.style.setProperty('width', pct(i < at - 1 ? 1 : i === at - 1 ? inside : 0)); });
-      bar.setAttribute('aria-valuenow', Math.round(100 * share)); bar.setAttribute('aria-valuetext', `${p.title || p.stage || ''}, ${at} of ${most}`);
+      bar.setAttribute('aria-valuenow', Math.round(100 * done)); bar.setAttribute('aria-valuetext', `${p.title || p.stage || ''}, ${at} of ${most}`);
       if (!cancel.disabled) title.textContent = `${p.title || p.stage || 'Working'}${most > 1 ? ` (${at} of ${most})` : ''}`;
       if (at !== last || p.done) until = p.left == null ? null : performance.now() + 1000 * p.left;
       if (at !== last) { last = at; say(title.textContent); }

@@ -71,11 +71,11 @@ function labelBox(rows, what) {
 }
 const refreshLabelBoxes = () => $$('.labelbox').forEach(box => box.refresh());
 function drawLabels() {
-  const held = $('#labellist').contains(document.activeElement) ? document.activeElement : null;
+  const focused = $('#labellist').contains(document.activeElement) ? document.activeElement : null;
   if (editing && !labelNamed(editing.name)) editing = null;
   showLabels();
-  const same = b => b.textContent === held.textContent && b.getAttribute('aria-label') === held.getAttribute('aria-label');
-  if (held) (held.isConnected ? held : $$('#labellist button').find(same))?.focus({ preventScroll: true }); // drawn again
+  const same = b => b.textContent === focused.textContent && b.getAttribute('aria-label') === focused.getAttribute('aria-label');
+  if (focused) (focused.isConnected ? focused : $$('#labellist button').find(same))?.focus({ preventScroll: true }); // drawn again
 }
 function showLabels() {
   const count = labeled.names.reduce((a, l) => a + l.count, 0);
@@ -105,14 +105,14 @@ extras.schemes.push(c => {
   if (kindsCache.has(c)) return kindsCache.get(c);
   const spread = c === 'spread' && labeled.spread, names = spread ? labeled.spread.classes : labeled.names.map(l => l.name), at = new Map(names.map((name, i) => [name, i])), kinds = new Uint16Array(n), sure = spread ? new Float32Array(n) : null;
   for (let d = 0; d < n; d++) {
-    const row = rowsHere[d], own = at.get(labeled.rows.get(row));
-    kinds[d] = own ?? (spread ? spreadOf(row)?.kind ?? (labeled.spread.names[row] === NONE ? names.length : names.length + 1) : names.length);
-    if (sure) sure[d] = own != null ? 1 : spreadOf(row)?.sure ?? 0;
+    const row = rowsHere[d], labelAt = at.get(labeled.rows.get(row));
+    kinds[d] = labelAt ?? (spread ? spreadOf(row)?.kind ?? (labeled.spread.names[row] === NONE ? names.length : names.length + 1) : names.length);
+    if (sure) sure[d] = labelAt != null ? 1 : spreadOf(row)?.sure ?? 0;
   }
-  const made = { cat: i => kinds[i], names: [...names, ...(spread ? ['None of these'] : []), 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), ...(spread ? [-2] : []), -1], what: `${c}${labeled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
+  const kind = { cat: i => kinds[i], names: [...names, ...(spread ? ['None of these'] : []), 'No label'], slots: [...names.map(labelSlot).map((s, i) => (s < 0 ? i % M.nslots : s)), ...(spread ? [-2] : []), -1], what: `${c}${labeled.version}`, field: { name: spread ? 'Labels, spread to the rest' : 'Labels' },
     sub: spread ? 'Given by you, or guessed from those given. Fainter dots are less sure.' : 'Given by you.', sure: sure && (i => sure[i]) };
-  kindsCache.set(c, made);
-  return made;
+  kindsCache.set(c, kind);
+  return kind;
 });
 extras.selection.push(s => [labelBox(() => rowsOf(s.docs), 'these documents'), el('div', { class: 'rowbtns' }, ...abButtons(() => ({ label: s.label, spec: { rows: rowsOf(s.docs) }, count: s.docs.length })))]);
 /** A name of the user's own for a group; the page is made again with it. */

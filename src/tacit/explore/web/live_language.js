@@ -15,7 +15,7 @@ function nextWords() {
   chipPlace.ask('next', { query: { q: text, top: 10 } }, result => {
     $('#chips').dataset.after = text;
     if (!result.words.length) return [notice(result.note || 'No word is known to follow.', 'note')];
-    return result.words.map(([word, share]) => el('button', { class: 'chip', type: 'button', title: `${pct(share, 1)} of the time`, on: { click: () => { const f = $('#lq'); f.value = `${f.value.replace(/\s+$/, '')} ${word}`.trimStart(); f.focus(); nextWords(); } } }, el('span', { class: 'txt', dir: 'auto', text: word }), el('span', { class: 'v', text: pctS(share) }))).concat(result.note ? [notice(result.note, 'note')] : []);
+    return result.words.map(([word, probability]) => el('button', { class: 'chip', type: 'button', title: `${pct(probability, 1)} of the time`, on: { click: () => { const f = $('#lq'); f.value = `${f.value.replace(/\s+$/, '')} ${word}`.trimStart(); f.focus(); nextWords(); } } }, el('span', { class: 'txt', dir: 'auto', text: word }), el('span', { class: 'v', text: pctS(probability) }))).concat(result.note ? [notice(result.note, 'note')] : []);
   });
 }
 function write() {

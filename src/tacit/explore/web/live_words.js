@@ -16,9 +16,8 @@ extras.unknown = w => {
       out.push(el('h3', { class: 'minor', text: 'Used in similar contexts' }), box);
     }
     if (M.grouped && result.groups?.length) {
-      const by = new Map(result.groups), share = G.map(g => (by.get(g.number) || 0) / Math.max(1, g.n)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share)), bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${nameOf(G[best])}, ${pct(most)} of documents` });
-      share.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
-      out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pctS(most)}.` }));
+      const by = new Map(result.groups);
+      out.push(...groupBars(G.map(g => (by.get(g.number) || 0) / Math.max(1, g.n))));
     }
     if (result.note) out.push(notice(result.note, 'note'));
     out.push(el('div', { class: 'rowbtns' }, ...extras.word.flatMap(more => more(w))));

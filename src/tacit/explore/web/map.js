@@ -42,7 +42,7 @@ function setupMap() {
   const size = () => {
     const w = stage.clientWidth, h = stage.clientHeight, atHome = sc.view.s === 1;
     if (!w) return;
-    sc.resize(w, h);
+    sc.resize(w, h, max ? $('#map .tools').getBoundingClientRect().bottom : 0);
     const caption = $('.mapcap');
     captionSize = [caption.offsetWidth, caption.offsetHeight];
     const box = stage.getBoundingClientRect();
@@ -199,7 +199,7 @@ function hoverAt(i) {
     state.hover = i;
     $('#gl').classList.add('hit');
     card.replaceChildren(el('b', { class: 'txt', dir: 'auto', text: title(i) }));
-    if (g) card.append(el('div', { class: 'm g' + g.i }, el('i', { class: 'sw' }), el('span', { class: 'txt', text: `${shortName(g)} in ${pct(A.conf[i] / 255)} of resamples` })));
+    if (g) card.append(el('div', { class: 'm g' + g.i }, el('i', { class: 'sw' }), el('span', { class: 'txt', text: `${shortName(g)} in ${pct(A.conf[i] / 255)} of the repeats` })));
     if (opening(i)) card.append(el('p', { class: 'txt', dir: 'auto', text: opening(i) }));
     card.hidden = false; frame();
   }

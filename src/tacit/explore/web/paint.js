@@ -94,7 +94,7 @@ function overlay(c = ov, ratio = sc.r) {
   const shown = clamp((sc.view.s - 1.7) / .6, 0, 1);
   if (shown > 0 && !sc.any) {
     c.font = `450 12px ${css.sans}`; c.lineWidth = 3.5; c.strokeStyle = css.map;
-    for (const m of finerLabels(sch) || localLabels()) {
+    for (const m of finerLabels(sch, sc.view.s) || localLabels()) {
       const x = sc.sx(m.x), y = sc.sy(m.y), tw = m.tw || (m.tw = c.measureText(m.t).width);
       if (x < tw / 2 + 4 || y < 12 || x > w - tw / 2 - 4 || y > h - 12 || clash(x, y, tw, 15)) continue;
       c.globalAlpha = shown * .95; halo(c, m.t, x, y, css.ink2); placed.push({ x, y, w: tw, h: 15 });
@@ -165,25 +165,29 @@ function anchorsFor(s) { // the densest cell of a coarse grid for each kind
       if (v > most) { most = v; where = j; }
     }
     if (where < 0) continue;
-    const own = s.nodes ? s.nodes[c] : s.what === 'group' && !s.k ? G[c] : null;
+    const group = s.nodes ? s.nodes[c] : s.what === 'group' && !s.k ? G[c] : null;
     let t = s.what === 'group' ? s.names[c].split(' · ').slice(0, 2).join(', ') : s.names[c];
     if (t.length > 30) t = t.slice(0, 29) + '…';
-    out.push({ i: c, x: (where % R + .5) / R, y: ((where / R | 0) + .5) / R, t, n: total[c], lvl: own?.lvl });
+    out.push({ i: c, x: (where % R + .5) / R, y: ((where / R | 0) + .5) / R, t, n: total[c], lvl: group?.lvl });
   }
   out.sort((a, b) => b.n - a.n);
   anchorCache.set(key, out);
   return out;
 }
-/** Names of the groups inside those shown, for those who come close. */
-function finerLabels(sch) {
+/** Names of the groups inside those shown, of finer levels the closer one comes; then words of places. */
+function finerLabels(sch, zoom) {
   const level = sch.what !== 'group' || !M.levels.length ? M.levels.length : sch.nodes ? sch.level : sch.k ? M.levels.length : M.level;
   if (level + 1 >= M.levels.length) return null;
-  if (!finerCache.has(level)) {
-    const here = new Set(M.levels[level]), next = M.levels[level + 1];
-    finerCache.set(level, anchorsFor(levelScheme(level + 1)).filter(a => !here.has(next[a.i])).map(a => ({ x: a.x, y: a.y, t: a.t })));
+  let finer = level + 1;
+  while (finer + 1 < M.levels.length && M.levels[finer + 1].length <= zoom * M.levels[level].length) finer++;
+  const words = zoom > PLACES, key = `${level}.${finer}.${words}`;
+  if (!finerCache.has(key)) {
+    const here = new Set(M.levels[level]), cut = M.levels[finer];
+    finerCache.set(key, [...anchorsFor(levelScheme(finer)).filter(a => !here.has(cut[a.i])).map(a => ({ x: a.x, y: a.y, t: a.t })), ...(words ? localLabels() : [])]);
   }
-  return finerCache.get(level);
+  return finerCache.get(key);
 }
+const PLACES = 3; // zoom from which words of places are shown besides
 const finerCache = new Map();
 /** Words of small places of the map, for those who come close. */
 const localLabels = lazy(() => {

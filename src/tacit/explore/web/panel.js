@@ -49,7 +49,7 @@ function legend() {
   if (s.value) {
     const sure = s.what === 'confidence';
     out.push(el('h3', { text: sure ? 'How sure each placement is' : 'Length of each document' }),
-      el('p', { class: 'sub', text: sure ? `Share of ${M.repeats} resamples in which a document stayed with its group. ${N(M.unsure)} documents stayed in fewer than half.` : 'Words in the document. Logarithmic scale; the ends hold all shorter and all longer ones.' }),
+      el('p', { class: 'sub', text: sure ? `In what part of ${M.repeats} repeats each document was in its group. ${plural(M.unsure, 'document')} ${M.unsure === 1 ? 'was' : 'were'} there in fewer than half.` : 'Words in the document. Logarithmic scale; the ends hold all shorter and all longer ones.' }),
       el('div', { class: 'ramp', role: 'img', 'aria-label': `Color scale from ${s.lo} to ${s.hi}` }),
       el('div', { class: 'ramplbl' }, el('span', { text: s.lo }), el('span', { text: s.hi })));
     if (sure) out.push(el('h4', { text: 'Least certain documents' }), docList([...Array(n).keys()].sort((a, b) => A.conf[a] - A.conf[b]).slice(0, 30), true, 10));
@@ -58,24 +58,24 @@ function legend() {
   }
   const count = new Uint32Array(s.names.length), dim = s.what === 'group' ? 'group' : s.what[0] === 'f' && s.field ? s.what : 'label', on = passing(dim), now = filters.get(dim);
   for (let i = 0; i < n; i++) if (!on || on[i]) count[s.cat(i)]++;
-  const order = [...count.keys()], own = s.what === 'group' && !s.k, ul = el('ul', { class: 'legend' });
-  if (!own) order.sort((a, b) => count[b] - count[a]);
+  const order = [...count.keys()], groups = s.what === 'group' && !s.k, ul = el('ul', { class: 'legend' });
+  if (!groups) order.sort((a, b) => count[b] - count[a]);
   for (const c of order) {
-    const g = own ? G[c] : s.nodes ? s.nodes[c] : null;
+    const g = groups ? G[c] : s.nodes ? s.nodes[c] : null;
     ul.append(el('li', {}, el('button', {
       class: on && !count[c] && 'out', 'aria-pressed': filters.size ? String(!!now && sameFilter(now, kindCode(s, c))) : null,
-      title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} ${own ? 'across resamples' : 'when it is found again'}` : s.names[c],
+      title: g ? `${LEVEL[g.lvl]}: median overlap ${g.med.toFixed(2)} in the repeats` : s.names[c],
       on: { click: () => narrow(kindFilter(s, c)), mouseenter: () => peek(s, c), mouseleave: () => peek(null), focus: () => peek(s, c), blur: () => peek(null) },
     }, el('i', { class: 'sw ' + (s.slots[c] === -2 ? 'podd' : s.slots[c] < 0 ? 'pnone' : 'p' + s.slots[c]) }), el('span', { class: 'w txt', dir: 'auto', text: s.names[c] }), el('span', { class: 'n', text: N(g && !on ? g.n : count[c]) }),
     g ? sureIcon(g.lvl) : el('span'), g ? el('span', { class: 'vh', text: LEVEL[g.lvl] }) : null)));
   }
   const head = s.field ? s.field.name : s.nodes ? levelName(s.level) : s.k ? `If there were ${s.k} groups` : `${K} groups`;
-  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. Each is named by what sets it apart inside its parent.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
+  const sub = s.sub ? s.sub : s.field ? 'Supplied with the documents. Not used to find the groups.' : s.nodes ? 'A level of the tree of groups. A name sets a group apart inside the larger group that it is part of.' : s.k ? 'Colors follow the group that each one mostly came from.' : 'Named by their most contrasting words. Neighbors in this list are alike.';
   out.push(el('h3', { class: 'txt', text: head }), el('p', { class: 'sub', text: sub }), ul);
   if (s.more) out.push(...s.more());
-  if (own || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (own && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
+  if (groups || s.nodes) out.push(el('div', { class: 'note key' }, ...['firm', 'tentative', 'loose'].map(l => (groups && G.some(g => g.lvl === l) ? verdictButton(l, [sureIcon(l), l]) : el('span', {}, sureIcon(l), l)))));
   if (s.what === 'group' && A.odd) out.push(oddKey());
-  if (s.k) out.push(el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: M.grouped ? `Back to ${K} groups` : 'Back', on: { click: () => (s.nodes ? setLevel(M.level) : setK(K)) } })));
+  if (s.k) out.push(el('div', { class: 'rowbtns' }, button(M.grouped ? `Back to ${K} groups` : 'Back', () => (s.nodes ? setLevel(M.level) : setK(K)))));
   return out;
 }
 /** The gray points: documents unlike all others, whatever group is nearest to them. */
@@ -89,19 +89,19 @@ function selected(s) {
   const out = [el('h3', { class: 'txt' }, search ? `${s.before || ''}${plural(m + off.length, 'document')} matching ${s.label}` : plural(m, 'document')), search ? null : s.kind === 'several' ? el('ul', { class: 'chips', 'aria-label': 'Active filters' }, ...[...filters.values()].map(each => chipOf(each, () => $('#side').focus({ preventScroll: true })))) : el('p', { class: 'sub txt', text: s.label })];
   if (search && s.meant?.length) out.push(...meantBox(s.meant));
   if (off.length) out.push(...offMapBox(off));
-  if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }))];
+  if (!m) return [...out, el('p', { class: 'sub', text: s.note || 'Nothing here.' }), el('div', { class: 'rowbtns' }, button('Clear', clearSel))];
   if (M.grouped) out.push(mixture(s.docs));
   if (M.redacted) out.push(el('p', { class: 'note', text: 'Which words these documents use was left out of this page.' }));
   else if (m < 5) out.push(el('p', { class: 'note', text: 'Fewer than five documents: contrast words would be noise, so none are shown.' }));
   else if (m === n) out.push(el('p', { class: 'note', text: 'This is the whole collection: there is nothing to contrast it with.' }));
   else {
     const words = contrast(s.docs, 16).filter(o => !s.q || !s.q.some(q => o.w.startsWith(q))).slice(0, 12);
-    out.push(el('h4', { text: 'Words used more here than elsewhere' }), el('div', {}, wordBars(words)), el('p', { class: 'note', text: 'Share of documents here / elsewhere. The tick marks elsewhere.' }));
+    out.push(el('h4', { text: 'Words used more here than elsewhere' }), el('div', {}, wordBars(words)), el('p', { class: 'note', text: 'Percentage of the documents here / of all others. The tick marks the others.' }));
   }
   out.push(el('div', { class: 'rowbtns' },
-    el('button', { class: 'btn', text: 'Clear', on: { click: clearSel } }),
-    el('button', { class: 'btn', text: 'Zoom to fit', on: { click: () => fit(s.docs) } }),
-    el('button', { class: 'btn', text: 'Save CSV', on: { click: () => csv(s) } })));
+    button('Clear', clearSel),
+    button('Zoom to fit', () => fit(s.docs)),
+    button('Save CSV', () => csv(s))));
   out.push(...extras.selection.flatMap(more => more(s)));
   const rank = s.rank || (d => A.conf[d]), sorted = [...s.docs].sort((a, b) => rank(b) - rank(a) || a - b);
   out.push(el('h4', { text: 'Documents' }), docList(sorted, true, 25));
@@ -116,8 +116,8 @@ function mixture(docs) {
   const parts = [...by.keys()].filter(g => by[g]).sort((a, b) => by[b] - by[a]), said = k => parts.slice(0, k).map(g => `${G[g].name[0]} ${pct(by[g] / m)}`).join(', ');
   strip.setAttribute('aria-label', 'Groups: ' + said(5));
   for (const g of parts) strip.append(el('i', { class: 'g' + g, title: `${nameOf(G[g])}: ${by[g]}`, css: { 'flex-grow': by[g] } }));
-  const rest = parts.length > 3 ? `, ${plural(parts.length - 3, 'more group')}` : '';
-  return el('div', {}, strip, el('p', { class: 'note txt', text: `${said(3)}${rest}. ${pct(unsure / m)} are unsure placements.` }));
+  const others = parts.length > 3 ? `, ${plural(parts.length - 3, 'more group')}` : '';
+  return el('div', {}, strip, el('p', { class: 'note txt', text: `Groups: ${said(3)}${others}. Uncertain placements: ${pct(unsure / m)}.` }));
 }
 function csv(s) {
   const safe = v => { v = String(v); if (/^[=+\-@\t\r]/.test(v)) v = "'" + v; return '"' + v.replace(/"/g, '""') + '"'; };

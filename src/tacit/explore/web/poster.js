@@ -1,17 +1,17 @@
 /* The map as a picture: for paper, and as a poster with names and five findings that can be copied or saved. */
 /** The map as it is shown, on a canvas of its own, in the colors of paper. */
 function mapPicture(w, h, ratio = 2) {
-  const root = document.documentElement, before = root.dataset.theme, b = sc.box, keep = { w: sc.w, h: sc.h, r: sc.r, base: sc.base, view: sc.view, covered, captionSize, hover: state.hover };
+  const root = document.documentElement, before = root.dataset.theme, b = sc.box, keep = { w: sc.w, h: sc.h, r: sc.r, base: sc.base, top: sc.top, view: sc.view, covered, captionSize, hover: state.hover };
   const c = document.createElement('canvas'), layer = document.createElement('canvas');
   root.dataset.theme = 'light'; readTheme(); paint(false);
-  sc.w = w; sc.h = h; sc.base = Math.min((w - 60) / (b[1] - b[0]), (h - 50) / (b[3] - b[2])); sc.view = sc.home;
+  sc.w = w; sc.h = h; sc.top = 0; sc.base = Math.min((w - 60) / (b[1] - b[0]), (h - 50) / (b[3] - b[2])); sc.view = sc.home;
   covered = []; captionSize = [0, 0]; state.hover = -1;
   c.width = layer.width = w * ratio; c.height = layer.height = h * ratio;
   const x = c.getContext('2d'), y = layer.getContext('2d');
   for (const draw of [land, (...a) => sc.draw2d(...a), overlay]) { y.setTransform(1, 0, 0, 1, 0, 0); y.clearRect(0, 0, layer.width, layer.height); draw(y, ratio); x.drawImage(layer, 0, 0); }
   const paper = { ink: css.ink, ink2: css.ink2, ink3: css.ink3, pal: css.pal, map: css.map, slots: scheme() };
   state.hover = keep.hover; covered = keep.covered; captionSize = keep.captionSize;
-  Object.assign(sc, { w: keep.w, h: keep.h, r: keep.r, base: keep.base, view: keep.view });
+  Object.assign(sc, { w: keep.w, h: keep.h, r: keep.r, base: keep.base, top: keep.top, view: keep.view });
   if (before) root.dataset.theme = before; else delete root.dataset.theme;
   retheme();
   return { canvas: c, paper };
@@ -47,9 +47,9 @@ function wrapped(c, text, width, most) {
 function poster() {
   const W = 1600, ratio = 2, edge = 64, mapW = 1040, mapH = 800, serif = getComputedStyle(document.documentElement).getPropertyValue('--serif').trim();
   const { canvas: picture, paper } = mapPicture(mapW, mapH, ratio), s = paper.slots, c = document.createElement('canvas'), x = c.getContext('2d');
-  const kinds = s.value ? [] : [...s.names.keys()].filter(i => s.slots[i] >= 0), count = new Uint32Array(s.value ? 0 : s.names.length), list = findings(), top = 150;
+  const count = new Uint32Array(s.value ? 0 : s.names.length), list = findings(), top = 150;
   for (let i = 0; i < n; i++) if (!s.value && (!sc.any || sc.flag[i])) count[s.cat(i)]++;
-  kinds.sort((a, b) => count[b] - count[a]);
+  const kinds = [...count.keys()].filter(i => s.slots[i] >= 0 && count[i]).sort((a, b) => count[b] - count[a]);
   x.font = `400 19px ${serif}`;
   const width = (W - 2 * edge - 60) / 2, notes = list.map(text => wrapped(x, text, width - 34, 3)), half = Math.ceil(notes.length / 2);
   const tall = part => part.reduce((a, lines) => a + lines.length * 26 + 14, 0), low = Math.max(tall(notes.slice(0, half)), tall(notes.slice(half))), H = top + mapH + 70 + low + 60;

@@ -16,9 +16,9 @@ function drawReading() {
   const axis = el('tr', { class: 'rax', 'aria-hidden': 'true' }, el('td'), ...shown.map(([key, , digits]) => el('td', {}, readingAxis(scales.get(key), digits))));
   const row = (name, cls, mark, at, first) => el('tr', { class: (first ? 'rall ' : '') + cls }, el('th', { scope: 'row' }, el('span', {}, mark, el('span', { class: 'txt w', title: name, text: name }))),
     ...shown.map(([key, label, digits]) => {
-      const found = at(key);
-      const said = found ? `${label}: median ${readingNumber(found[2], digits)}, half between ${readingNumber(found[1], digits)} and ${readingNumber(found[3], digits)}` : 'Not measured';
-      return el('td', { title: said }, found ? readingStrip(found, scales.get(key), M.reading[key].at[2], said) : el('span', { class: 'note', text: '–' }), el('span', { class: 'rn', text: found ? readingNumber(found[2], digits) : '' }), el('span', { class: 'rl', text: label }));
+      const quantiles = at(key);
+      const said = quantiles ? `${label}: median ${readingNumber(quantiles[2], digits)}, half between ${readingNumber(quantiles[1], digits)} and ${readingNumber(quantiles[3], digits)}` : 'Not measured';
+      return el('td', { title: said }, quantiles ? readingStrip(quantiles, scales.get(key), M.reading[key].at[2], said) : el('span', { class: 'note', text: '–' }), el('span', { class: 'rn', text: quantiles ? readingNumber(quantiles[2], digits) : '' }), el('span', { class: 'rl', text: label }));
     }));
   const body = el('tbody', {}, row('All documents', '', null, key => M.reading[key].at, true));
   if (grouped) G.forEach((g, i) => body.append(row(nameOf(g), 'g' + i, el('i', { class: 'sw' }), key => M.reading[key].groups[i])));
@@ -26,8 +26,8 @@ function drawReading() {
 }
 const readingNumber = (v, digits) => (v < 0 ? '−' : '') + Math.abs(v).toLocaleString('en-GB', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 /** From a value to 0 … 100 over the range that any strip needs. */
-function readingScale(found, log) {
-  const every = [found.at, ...found.groups.filter(Boolean)], f = log ? v => Math.log(Math.max(1, v)) : v => v;
+function readingScale(measure, log) {
+  const every = [measure.at, ...measure.groups.filter(Boolean)], f = log ? v => Math.log(Math.max(1, v)) : v => v;
   const lo = Math.min(...every.map(at => at[0])), hi = Math.max(...every.map(at => at[4])), a = f(lo), b = Math.max(f(hi), a + 1e-6);
   return { to: v => 3 + 94 * clamp((f(v) - a) / (b - a), 0, 1), lo, hi };
 }

@@ -37,12 +37,12 @@ class Scatter {
     for (let i = 0; i < this.n; i++) { r = (Math.imul(r, 1664525) + 1013904223) >>> 0; const j = r % (i + 1); o[i] = o[j]; o[j] = i; }
   }
   get count() { return this.thin && this.n > THINNED && !this.any ? THINNED : this.n; }
-  get home() { const b = this.box; return { x: (b[0] + b[1]) / 2, y: (b[2] + b[3]) / 2 - 8 / this.base, s: 1 }; }
+  get home() { const b = this.box; return { x: (b[0] + b[1]) / 2, y: (b[2] + b[3]) / 2 + (this.top / 2 - 8) / this.base, s: 1 }; }
   get kind() { return this.gl ? 'WebGL2' : 'Canvas 2D'; }
   initGL(g) {
-    const made = (type, source) => { const o = g.createShader(type); g.shaderSource(o, source); g.compileShader(o); return o; };
+    const shader = (type, source) => { const o = g.createShader(type); g.shaderSource(o, source); g.compileShader(o); return o; };
     const program = g.createProgram();
-    g.attachShader(program, made(g.VERTEX_SHADER, VERTEX)); g.attachShader(program, made(g.FRAGMENT_SHADER, FRAGMENT));
+    g.attachShader(program, shader(g.VERTEX_SHADER, VERTEX)); g.attachShader(program, shader(g.FRAGMENT_SHADER, FRAGMENT));
     ['p', 'a', 'b', 'f'].forEach((name, i) => g.bindAttribLocation(program, i, name));
     g.linkProgram(program);
     if (!g.getProgramParameter(program, g.LINK_STATUS)) return false;
@@ -61,11 +61,11 @@ class Scatter {
     if (!g) return;
     [[1, this.colA], [2, this.colB], [3, this.flag]].forEach(([i, data]) => { g.bindBuffer(g.ARRAY_BUFFER, this.bufs[i]); g.bufferData(g.ARRAY_BUFFER, data, g.DYNAMIC_DRAW); });
   }
-  resize(w, h) {
+  resize(w, h, top = 0) { // top: pixels under the tools of the full window
     const r = Math.min(2, devicePixelRatio || 1), b = this.box;
-    this.w = w; this.h = h; this.r = r;
+    this.w = w; this.h = h; this.r = r; this.top = top;
     this.cv.width = Math.round(w * r); this.cv.height = Math.round(h * r);
-    this.base = Math.min((w - 28) * .985 / (b[1] - b[0]), (h - 64) / (b[3] - b[2]));
+    this.base = Math.min((w - 28) * .985 / (b[1] - b[0]), (h - 64 - top) / (b[3] - b[2]));
   }
   get scale() { return this.base * this.view.s; }
   sx(x) { return (x - this.view.x) * this.scale + this.w / 2; }

@@ -60,7 +60,7 @@ function themeDetail(i) {
   const left = [el('h4', { class: 'txt', text: `Words of theme ${i + 1}` }), el('p', { class: 'note', text: 'Gray: all uses in the collection. Color: uses that belong to this theme.' }), bars];
   if (T.time) left.push(el('h4', { text: 'Over time' }), themeTime(i));
   const right = [el('h4', { text: 'Representative documents' }), el('ul', { class: 'docs' }, ...t.typ.map(([d, v]) => docItem(d, `${pct(v)} this theme${groupOf(d) ? `, in the group ${nameOf(groupOf(d))}` : ''}`))),
-    el('div', { class: 'rowbtns' }, el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { select(themeFilter(i)); toMap(); } } })),
+    el('div', { class: 'rowbtns' }, button('Show on the map', () => { select(themeFilter(i)); toMap(); })),
     ...T.columns.flatMap(c => [el('h4', { class: 'txt', text: c.name }), themeColumn(i, c)]),
     el('p', { class: 'note', text: `Coherence ${t.coherence.toFixed(2)} (NPMI). Cosine with a second run ${t.stability.toFixed(2)}.${t.coherence < .05 ? ' Low coherence: these words rarely share a document.' : ''}` })];
   return el('div', { class: 'tdet' }, el('div', {}, ...left), el('div', {}, ...right));

@@ -13,12 +13,12 @@ function drawTime() {
   const host = $('#timechart');
   if (!host) return;
   const T = passingTime(), P = T.periods.length, W = host.clientWidth || 700, m = { l: 46, r: 8, t: 10, b: 26 }, top = 120, gap = 26, low = T.groups ? 250 : 0, H = m.t + top + (low ? gap + low : 0) + m.b;
-  const step = (W - m.l - m.r) / P, wide = clamp(step - (step > 6 ? 2 : .6), 1, 84), x = i => m.l + i * step + (step - wide) / 2, most = Math.max(...(T.whole || T.sizes), 1);
+  const step = (W - m.l - m.r) / P, wide = clamp(step - (step > 6 ? 2 : .6), 1, 84), x = i => m.l + i * step + (step - wide) / 2, most = Math.max(...(T.totals || T.sizes), 1);
   const peak = T.sizes.indexOf(Math.max(...T.sizes));
   const s = svg('svg', { class: 'ch', viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: 'img', 'aria-label': `Documents by ${T.unit}, ${T.periods[0]} to ${T.periods.at(-1)}; most, ${N(T.sizes[peak])}, in ${T.periods[peak]}${T.groups ? '. Below, the percentage of each group.' : ''}` });
   const y = v => m.t + top * (1 - v / most), [marks] = steps(0, most);
   for (const v of marks.filter(v => v === Math.round(v))) { s.append(svg('path', { class: 'g', d: `M${m.l} ${y(v)}H${W - m.r}` })); label(s, m.l - 7, y(v) + 4, 'end', v >= 10000 ? v / 1000 + 'k' : N(v)); }
-  if (T.whole) T.whole.forEach((v, i) => s.append(svg('rect', { class: 'tw0', x: x(i), y: y(v), width: wide, height: m.t + top - y(v) })));
+  if (T.totals) T.totals.forEach((v, i) => s.append(svg('rect', { class: 'tw0', x: x(i), y: y(v), width: wide, height: m.t + top - y(v) })));
   T.sizes.forEach((v, i) => s.append(svg('rect', { class: i >= T.from && i <= T.to ? 'tb on' : 'tb', x: x(i), y: y(v), width: wide, height: Math.max(v ? 1 : 0, m.t + top - y(v)) }, svg('title', { text: `${T.periods[i]}: ${plural(v, 'document')}` }))));
   if (low) {
     const y0 = m.t + top + gap, sum = T.sizes.map((_, i) => T.groups.reduce((a, row) => a + row[i], 0));
@@ -39,25 +39,25 @@ function drawTime() {
 }
 /** Over every bar a button, one of them in the order of tabs: the arrows move, Shift takes the periods between. */
 function periodButtons(T, x, step, H) {
-  const row = el('div', { class: 'periods', role: 'group', 'aria-label': `Only one ${T.unit}: arrow keys move, Enter chooses, Shift and Enter chooses all between` }), held = periodButtons.held;
+  const row = el('div', { class: 'periods', role: 'group', 'aria-label': `Only one ${T.unit}: arrow keys move, Enter chooses, Shift and Enter chooses all between` }), focused = periodButtons.last;
   if (!sc) return row;
-  const choose = (i, more) => { periodButtons.held = i; const now = filters.get('time'); narrow(more && now ? timeFilter(i < now.from ? now.to : now.from, i) : timeFilter(i)); };
-  T.periods.forEach((name, i) => row.append(el('button', { 'aria-label': `${name}: ${plural(T.sizes[i], 'document')}`, 'aria-pressed': String(i >= T.from && i <= T.to), tabindex: i === (held ?? 0) ? 0 : -1, title: `${name}: ${plural(T.sizes[i], 'document')}`, css: { left: x(i) + 'px', width: step + 'px', height: H + 'px' },
+  const choose = (i, more) => { periodButtons.last = i; const now = filters.get('time'); narrow(more && now ? timeFilter(i < now.from ? now.to : now.from, i) : timeFilter(i)); };
+  T.periods.forEach((name, i) => row.append(el('button', { 'aria-label': `${name}: ${plural(T.sizes[i], 'document')}`, 'aria-pressed': String(i >= T.from && i <= T.to), tabindex: i === (focused ?? 0) ? 0 : -1, title: `${name}: ${plural(T.sizes[i], 'document')}`, css: { left: x(i) + 'px', width: step + 'px', height: H + 'px' },
     on: { click: e => choose(i, e.shiftKey), keydown: e => {
       const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: T.periods.length - 1 }[e.key];
       if (to == null || !row.children[to]) return;
-      e.preventDefault(); e.currentTarget.tabIndex = -1; row.children[to].tabIndex = 0; periodButtons.held = to; row.children[to].focus();
+      e.preventDefault(); e.currentTarget.tabIndex = -1; row.children[to].tabIndex = 0; periodButtons.last = to; row.children[to].focus();
     } } })));
-  if (held != null && (document.activeElement?.closest?.('.periods'))) requestAnimationFrame(() => row.children[held]?.focus({ preventScroll: true }));
+  if (focused != null && (document.activeElement?.closest?.('.periods'))) requestAnimationFrame(() => row.children[focused]?.focus({ preventScroll: true }));
   return row;
 }
 /** Sizes and groups of every period over the documents that pass the other filters; from and to are the periods chosen. */
 function passingTime() {
   const T = M.time, on = sc ? passing('time') : null, now = filters.get('time'), chosen = { from: now ? now.from : Infinity, to: now ? now.to : -1 };
   if (!on) return { ...T, ...chosen };
-  const at = A.period(), sizes = T.periods.map(() => 0), whole = sizes.slice(), groups = T.groups && G.map(() => sizes.slice());
-  for (let i = 0; i < n; i++) if (at[i]) { whole[at[i] - 1]++; if (on[i]) { sizes[at[i] - 1]++; if (groups) groups[A.cluster[i]][at[i] - 1]++; } }
-  return { ...T, ...chosen, sizes, whole, groups };
+  const at = A.period(), sizes = T.periods.map(() => 0), totals = sizes.slice(), groups = T.groups && G.map(() => sizes.slice());
+  for (let i = 0; i < n; i++) if (at[i]) { totals[at[i] - 1]++; if (on[i]) { sizes[at[i] - 1]++; if (groups) groups[A.cluster[i]][at[i] - 1]++; } }
+  return { ...T, ...chosen, sizes, totals, groups };
 }
 function timeGroups(T) {
   const order = [...G.keys()].sort((a, b) => (Math.abs(T.moves[b]) - Math.abs(T.moves[a])) || Math.abs(T.late[b] - T.early[b]) - Math.abs(T.late[a] - T.early[a]));
@@ -66,7 +66,7 @@ function timeGroups(T) {
     el('i', { class: 'sw' }), el('span', { class: 'w txt', text: nameOf(G[g]) }), el('span', { class: 'v', text: `${pctS(T.early[g])} → ${pctS(T.late[g])}` }), el('span', { class: 'mv', text: T.moves[g] > 0 ? '▲' : T.moves[g] < 0 ? '▼' : '–', title: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no significant change' }), el('span', { class: 'vh', text: T.moves[g] > 0 ? 'grows' : T.moves[g] < 0 ? 'shrinks' : 'no significant change' })));
   return [el('h3', { class: 'minor', text: 'Groups, first to last third of the documents' }), el('p', { class: 'note', text: 'The arrow is given where the change is more than chance. Faint bars: fewer than ten documents.' }), el('ul', { class: 'tg' }, ...order.map(item))];
 }
-/** A word, its share in every period, and its share at either end. */
+/** A word, the part of the documents that has it in every period, and at either end. */
 function trendWord(o, T) {
   const W = 220, H = 26, most = Math.max(...o.shares.filter((_, i) => T.sizes[i] >= 10), .01);
   const shown = o.shares.map((v, i) => [i, v]).filter(([i]) => T.sizes[i] >= 10), some = shown.length > 1 ? shown : o.shares.map((v, i) => [i, v]);

@@ -18,17 +18,20 @@ function lookup(w, scroll) {
   if (M.grouped && !M.redacted) {
     const by = new Uint32Array(K);
     for (const d of docsWith(t)) by[A.cluster[d]]++;
-    const share = G.map((g, i) => by[i] / Math.max(1, g.worded)), most = Math.max(...share, 1e-9), best = share.indexOf(Math.max(...share));
-    const bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${nameOf(G[best])}, ${pct(most)} of documents` });
-    share.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
-    out.push(el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${nameOf(G[best])}, ${pct(most)}.` }));
+    out.push(...groupBars(G.map((g, i) => by[i] / Math.max(1, g.worded))));
   }
-  out.push(el('div', { class: 'rowbtns' }, sc && !M.redacted ? el('button', { class: 'btn', text: 'Show on the map', on: { click: () => { $('#q').value = w; search(w); toMap(); } } }) : null, ...extras.word.flatMap(more => more(w))));
+  out.push(el('div', { class: 'rowbtns' }, sc && !M.redacted ? button('Show on the map', () => { $('#q').value = w; search(w); toMap(); }) : null, ...extras.word.flatMap(more => more(w))));
   $('#nb').replaceChildren(...out);
+}
+/** In what part of the documents of each group a word is, in the order of the tree. */
+function groupBars(parts) {
+  const most = Math.max(...parts, 1e-9), best = nameOf(G[parts.indexOf(Math.max(...parts))]), bars = el('div', { class: 'spread', role: 'img', 'aria-label': `Most common in ${best}, ${pctS(most)} of documents` });
+  parts.forEach((v, i) => bars.append(el('i', { class: 'g' + i, title: `${nameOf(G[i])}: ${pctS(v)} of documents`, css: { height: pct(v / most, 1) } })));
+  return [el('h3', { class: 'minor', text: 'Where it is used' }), bars, el('p', { class: 'note txt', text: `Percentage of each group’s documents, groups in tree order. Highest: ${best}, ${pctS(most)}.` })];
 }
 function suggest(w) {
   const some = w ? M.terms.filter(x => x.startsWith(w)).slice(0, 8) : [];
-  if (some.length) $('#sugs').replaceChildren('Did you mean', ...some.map(p => el('button', { class: 'link', type: 'button', text: p, on: { click: () => lookup(p) } })));
+  if (some.length) $('#sugs').replaceChildren('Did you mean', ...some.map(p => linkButton(p, () => lookup(p))));
   else $('#sugs').textContent = w ? `“${w}” is not among the ${N(M.terms.length)} most widespread words.` : 'Type a word, or click any word in this report.';
 }
 function words() {

@@ -15,5 +15,5 @@ __all__ = ["page_sections"]
 
 def page_sections() -> list[ModuleType]:
     """The modules of this package in the order of the page."""
-    found = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
-    return sorted(found, key=lambda module: module.PLACE)
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    return sorted(modules, key=lambda module: module.PLACE)

@@ -66,12 +66,12 @@ def relate(codes: np.ndarray, labels: np.ndarray, kinds: int, k: int) -> dict[st
     np.add.at(table, (codes[both], labels[both]), 1)
     if (table.sum(axis=1) > 0).sum() < 2:
         return {"v": None, "table": table.tolist()}
-    same, whole, v = homogeneity_completeness_v_measure(codes[both], labels[both])
+    homogeneous, complete, v = homogeneity_completeness_v_measure(codes[both], labels[both])
     beyond = adjusted_mutual_info_score(codes[both], labels[both])
     return {
         "v": round(float(v), 3),
-        "homogeneity": round(float(same), 3),
-        "completeness": round(float(whole), 3),
+        "homogeneity": round(float(homogeneous), 3),
+        "completeness": round(float(complete), 3),
         "adjusted": round(float(beyond), 3),
         "table": table.tolist(),
     }
@@ -100,8 +100,8 @@ def words(report: Report) -> str:
     )
     if ranked:
         lead += (
-            ' <span class="wideonly">A cell is stronger the more of a value&rsquo;s documents '
-            "are in the group of its color; groups are in the order of the tree.</span>"
+            ' <span class="wideonly">A cell is the stronger, the more of the value&rsquo;s '
+            "documents are in the group of that color.</span>"
         )
     body = """<div class="tabs" id="fieldtabs" role="group" aria-label="Column"></div>
 <p class="fieldsaid" id="fieldsaid" aria-live="polite"></p>

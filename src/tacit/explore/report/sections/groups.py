@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.explore.report.clean_text import TITLE, clean_line, cut
 from tacit.explore.report.colors import assign_slots
-from tacit.explore.report.phrases import all_of, left_out, number, section, verb
+from tacit.explore.report.phrases import number, sampled, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.groups import verdict_of
 from tacit.explore.stages.naming import shown_name
@@ -62,8 +62,8 @@ def data(report: Report) -> None:
 def add_levels(report: Report, place: np.ndarray) -> None:
     """The tree of groups, its levels from coarse to fine, and the leaf of every document on the
     map; ``place`` of each group on the page."""
-    found, leaf = report.facts["groups"], report.context.arrays("groups").get("leaf")
-    nodes, levels = found.get("nodes", []), found.get("levels", [])
+    grouping, leaf = report.facts["groups"], report.context.arrays("groups").get("leaf")
+    nodes, levels = grouping.get("nodes", []), grouping.get("levels", [])
     if leaf is None or len(levels) < 2 or not leaf.max(initial=-1) < len(nodes):
         return
     report.add_array("leaf", np.maximum(leaf[report.shown.on_map], 0))
@@ -79,8 +79,8 @@ def add_levels(report: Report, place: np.ndarray) -> None:
         for node in nodes
     ]
     report.meta["levels"] = [[int(i) for i in level["cut"]] for level in levels]
-    report.meta["level"] = int(found["level"])
-    report.meta["broad"] = found.get("broad")
+    report.meta["level"] = int(grouping["level"])
+    report.meta["broad"] = grouping.get("broad")
 
 
 def describe_group(
@@ -127,7 +127,7 @@ def words(report: Report) -> str:
     k, repeats = report.meta["K"], report.meta["repeats"]
     firm, loose = len(report.groups("firm")), len(report.groups("loose"))
     if firm == k:
-        heading = f"{all_of(k)} groups hold firm"
+        heading = f"{'Both' if k == 2 else f'All {number(k)}'} groups hold firm"
     elif firm:
         heading = (
             f"{number(firm).capitalize()} of {number(k)} groups "
@@ -136,14 +136,13 @@ def words(report: Report) -> str:
     else:
         heading = f"None of the {number(k)} groups holds firm"
     if loose:
-        own = verb(loose, "its own", "their own")
-        heading += f". {number(loose).capitalize()} should not be trusted on {own}"
+        alone = verb(loose, "its own", "their own")
+        heading += f". {number(loose).capitalize()} should not be trusted on {alone}"
     lead = (
-        f"<p>To test the groups, every division was repeated {repeats} times; each time "
-        f"{left_out(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
-        "with the most similar group found then. At 1 the group is unchanged, below 0.5 it "
-        "fell apart. The dot is the median. A group opened out of a larger one has no higher "
-        "overlap than that. The tree joins groups that use similar words.</p>"
+        f"<p>To test the groups, every division was repeated {repeats} times, each time "
+        f"{sampled(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
+        "with the most similar group of that repeat. At 1 the group is unchanged, below 0.5 it "
+        "fell apart. The dot is the median. The tree joins groups that use similar words.</p>"
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\
@@ -157,7 +156,8 @@ def words(report: Report) -> str:
 
 
 TREE = """
-<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">A \
-group is divided further as far as two halves of its documents agree on a division more \
-than they would in data without groups. Open one to see what is inside. The name of a group \
-sets it apart from the others inside the same one.</p><div id="gtl"></div></div>"""
+<div class="block" id="gtree"><h3 class="sub3">Groups inside groups</h3><p class="note">The \
+documents of every group were halved, and each half was divided separately. If the divisions \
+agree more than in data without groups, the group has parts: open it to see them. The name of \
+a part sets it apart from the other parts. Parts of the groups in bold are looked for inside \
+these, and have at most their overlap.</p><div id="gtl"></div></div>"""

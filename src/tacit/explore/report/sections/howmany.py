@@ -17,10 +17,10 @@ def data(report: Report) -> None:
     chance: dict[str, dict[int, float]] = {"silhouette": {}, "stability": {}}
     table = report.facts["groups"].get("choice", {}).get("table", [])
     for row in table:
-        for name, found in measures.items():
+        for name, values in measures.items():
             if row[name] is not None and row["k"] > 1:
                 error = row["gap_error"] if name == "gap" else 0.0
-                found[row["k"]] = [round(row[name], 4), round(error or 0.0, 4)]
+                values[row["k"]] = [round(row[name], 4), round(error or 0.0, 4)]
         for name, level in chance.items():
             if row[f"null_{name}"] is not None and row["k"] > 1:
                 level[row["k"]] = round(row[f"null_{name}"], 4)
@@ -28,9 +28,9 @@ def data(report: Report) -> None:
     if ks:
         labels = report.context.arrays("what_if")["labels"]
         most = max(4, WHAT_IFS // report.shown.mapped)  # of large collections only some numbers
-        kept = np.unique(np.linspace(0, len(ks) - 1, min(most, len(ks))).astype(int))
-        ks = [ks[i] for i in kept]
-        report.add_array("whatif", labels[kept][:, report.shown.on_map])
+        chosen = np.unique(np.linspace(0, len(ks) - 1, min(most, len(ks))).astype(int))
+        ks = [ks[i] for i in chosen]
+        report.add_array("whatif", labels[chosen][:, report.shown.on_map])
     k = report.meta["K"]
     wanted = k // 2 if k >= 6 else k + 2
     report.meta |= {
@@ -57,16 +57,16 @@ def words(report: Report) -> str:
     elif best == 1:
         heading = "No division into groups repeats better than chance"
     elif choice.get("flat", best) == best:
-        heading = f"{best} is a reasonable choice, and one division of all documents agrees"
+        heading = f"{best} is a reasonable number, by two tests"
     else:
         flat = choice["flat"]
-        heading = f"{best} groups, divided step by step; divided all at once, "
-        heading += f"{flat} would repeat best" if flat > 1 else "none would repeat"
+        heading = f"The tree gives {best} groups; of the divisions of all documents at once, "
+        heading += f"the one into {flat} repeats best" if flat > 1 else "none repeats"
     lead = "".join(f"<p>{plain([s])}</p>" for s in [*choice["reasons"], *choice["notes"]])
     lead += (
-        "<p>The charts measure flat divisions: one number of groups for all documents at once. "
-        "The groups shown are a level of the tree, in which every level lies inside the one "
-        "before it.</p>"
+        "<p>For the charts all documents were divided at once, separately for every number of "
+        "groups. The groups of this report come from a tree instead, where each level divides "
+        "the groups of the one before it.</p>"
     )
     body = CHARTS
     if len(meta["whatks"]) > 1:

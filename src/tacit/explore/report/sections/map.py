@@ -33,29 +33,30 @@ def data(report: Report) -> None:
     report.add_array("length", np.zeros(0, np.int64))
     if not shown.mapped:
         return
-    found, some = report.context.arrays("map"), shown.on_map
+    arrays, some = report.context.arrays("map"), shown.on_map
     inside = ~report.context.arrays("meaning")["blank"]
     if np.count_nonzero(inside) > len(some):
         middle, width = report.square
-        every = (found["points"][inside].astype(np.float64) - middle) / width + 0.5
+        every = (arrays["points"][inside].astype(np.float64) - middle) / width + 0.5
         report.add_array("density", density(every))
         meta["density"] = CELLS
     if shown.titled is not None:
         report.add_array("titled", shown.titled)
         report.add_array("row", shown.documents)
         meta["worded"] = len(shown.worded)
-    near_of, worded = min(NEAREST, found["neighbors"].shape[1]), shown.worded
-    places = np.full(found["points"].shape[0], -1, np.int64)
+    near_of, worded = min(NEAREST, arrays["neighbors"].shape[1]), shown.worded
+    places = np.full(arrays["points"].shape[0], -1, np.int64)
     places[some] = np.arange(len(some))
-    near = places[found["neighbors"][worded, :near_of]]
+    near = places[arrays["neighbors"][worded, :near_of]]
     near = np.where(near < 0, places[worded][:, None], near)  # not on the page: itself
-    alike = np.clip(1 - found["squares"][worded, :near_of] / 2, 0, 1)
+    alike = np.clip(1 - arrays["squares"][worded, :near_of] / 2, 0, 1)
     report.add_array("near", near)
     report.add_array("nearSim", np.rint(255 * alike).astype(np.uint8))
     lengths = report.context.arrays("counts")["lengths"][some]
-    whole = shown.titled is None  # the page of a large collection has two bytes for a length
-    report.add_array("length", lengths if whole else np.minimum(lengths, 2**16 - 1))
     meta |= {"near": near_of, "lengths": [int(np.quantile(lengths, q)) for q in (0.02, 0.98)]}
+    if shown.titled is not None:  # the page of a large collection has two bytes for a length
+        lengths = np.minimum(lengths, 2**16 - 1)
+    report.add_array("length", lengths)
     for name, kinds, codes, facts in color_fields(report):
         report.add_array(f"field{len(meta['fields'])}", codes[some])
         meta["fields"].append({"name": name, "values": kinds, **facts})
@@ -65,8 +66,8 @@ def data(report: Report) -> None:
 def density(points: np.ndarray) -> np.ndarray:
     """How many points are in each cell of the map, row by row from below, 65,535 at most."""
     at = np.clip((points * CELLS).astype(np.int64), 0, CELLS - 1)
-    found = np.bincount(at[:, 1] * CELLS + at[:, 0], minlength=CELLS * CELLS)
-    return np.minimum(found, 2**16 - 1)
+    counts = np.bincount(at[:, 1] * CELLS + at[:, 0], minlength=CELLS * CELLS)
+    return np.minimum(counts, 2**16 - 1)
 
 
 def color_fields(report: Report) -> list[Field]:
@@ -75,9 +76,9 @@ def color_fields(report: Report) -> list[Field]:
     from tacit.measure import adjusted_rand_score
 
     documents = report.context.documents()
-    found: list[Field] = []
+    fields: list[Field] = []
     for name in documents.columns:
-        if name in RESERVED or len(found) == FIELDS:
+        if name in RESERVED or len(fields) == FIELDS:
             continue
         column = inspect_column(str(name), documents.column(name))
         if column.codes is None or len(column.kinds) > MOST_KINDS:
@@ -87,19 +88,19 @@ def color_fields(report: Report) -> list[Field]:
             both = report.labels >= 0
             agreed = adjusted_rand_score(column.codes[both], report.labels[both])
             facts["agreement"] = round(float(agreed), 3)
-        found.append((cut(clean_line(str(name)), 40), list(column.kinds), column.codes, facts))
-    return [*found, *guessed_languages(report)]
+        fields.append((cut(clean_line(str(name)), 40), list(column.kinds), column.codes, facts))
+    return [*fields, *guessed_languages(report)]
 
 
 def guessed_languages(report: Report) -> list[Field]:
     """The guessed language as a field to color by, where there is more than one."""
-    found = report.facts["language_guess"]
-    if "skipped" in found or len(listed := spoken(found)) < 2:
+    facts = report.facts["language_guess"]
+    if "skipped" in facts or len(listed := spoken(facts)) < 2:
         return []
     names = [name for _, name, _ in listed]
     place = np.full(UNKNOWN + 1, len(names), np.int64)
     for i, (code, *_) in enumerate(listed):
-        place[found["codes"].index(code)] = i
+        place[facts["codes"].index(code)] = i
     every = place[report.context.arrays("language_guess")["language"]]
     names += ["unknown"] if (every == len(names)).any() else []
     return [("Language (guessed)", names, every, {"guessed": True})]
@@ -115,9 +116,9 @@ def words(report: Report) -> str:
         lead += (
             " Faint dots are less certain of their group; loose groups have names in italics."
         )
-    if (kept := report.facts["map"].get("kept")) is not None:
-        near = percent(kept)
-        lead += f" Of the ten documents nearest to each, {near} are also near it on the map."
+    if (preserved := report.facts["map"].get("kept")) is not None:
+        near = percent(preserved)
+        lead += f" Of the ten documents most like a document, {near} are near it on the map."
     body = MAP.replace("{fade}", FADE if report.grouped else "")
     body = body.replace("{levels}", LEVELS if meta["levels"] else "")
     body = body.replace("{still}", still_map(report))

@@ -4,15 +4,16 @@ import platform
 import shlex
 from html import escape
 from importlib.metadata import version
+from typing import Any
 
 from tacit._version import __version__
 from tacit.explore.project.pipeline import stage_titles
 from tacit.explore.report.clean_text import clean_line, cut
-from tacit.explore.report.phrases import minus, pairs, percent, section
+from tacit.explore.report.phrases import column_name, joined, minus, pairs, percent, section
 from tacit.explore.report.redact import LEAST
 from tacit.explore.report.report import Report
 
-__all__ = ["NAV", "PLACE", "agreement", "data", "words"]
+__all__ = ["NAV", "PLACE", "data", "words"]
 
 PLACE, NAV = 110, (("method", "Method"),)
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
@@ -50,24 +51,24 @@ def caveats(report: Report) -> list[tuple[str, str]]:
     meta, facts, out = report.meta, report.facts, []
     if meta["n"]:
         near = (
-            f"Of the ten documents nearest to each, {percent(facts['map']['kept'])} are among "
-            "the nearest thirty on the map. Hover over a dot to see lines to its true "
-            "neighbors."
+            f"Of the ten documents most like a document, {percent(facts['map']['kept'])} are "
+            "among the thirty nearest to it on the map. Hover over a dot to see lines to the "
+            "documents that are most like it."
         )
         out.append(("A map distorts distances.", near))
     if report.grouped:
         total, unsure = meta["total"], meta["unsure"]
-        found = "Only the words of the documents were used to find them."
-        found += "".join(
-            agreement(f["name"], f["agreement"]) for f in meta["fields"] if "agreement" in f
-        )
-        kept = "Every one keeps its group in at least half of the repeats." if not unsure else (
-            f"{unsure:,} of {total:,} ({percent(unsure / max(total, 1))}) keep theirs in fewer "
-            "than half of the repeats. Treat those as unassigned."
-        )
+        source = "Only the words of the documents were used to find them."
+        source += agreement([f for f in meta["fields"] if "agreement" in f])
+        certain = "Every one keeps its group in at least half of the repeats."
+        if unsure:
+            certain = (
+                f"{unsure:,} of {total:,} ({percent(unsure / max(total, 1))}) keep theirs in "
+                "fewer than half of the repeats. Treat those as unassigned."
+            )
         named = "A group is named after the words that set it apart, which is not a summary."
-        out.append(("Groups were found, not given.", found))
-        out.append(("Every document gets a group.", kept))
+        out.append(("Groups were found, not given.", source))
+        out.append(("Every document gets a group.", certain))
         out.append(("Names are only words.", named))
     if partial := facts["ingest"]["partial"]:
         missing = escape(cut(clean_line(partial[0]), 200))
@@ -85,11 +86,14 @@ def caveats(report: Report) -> list[tuple[str, str]]:
     return [*out, ("Openings are shortened.", shortened)]
 
 
-def agreement(name: str, index: float) -> str:
-    """How far the groups agree with a column that came along."""
+def agreement(fields: list[dict[str, Any]]) -> str:
+    """How far the groups agree with the columns that came along."""
+    if not fields:
+        return ""
+    parts = [f"{minus(f['agreement'])} with {column_name(f['name'])}" for f in fields]
     return (
-        f" Compared afterwards, their adjusted Rand index with <bdi>{escape(name)}</bdi> is "
-        f"{minus(index)} (1 is perfect, 0 is chance)."
+        " Compared afterwards, their adjusted Rand index (1 is perfect, 0 is chance) is "
+        f"{joined(parts)}."
     )
 
 

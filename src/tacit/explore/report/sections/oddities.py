@@ -32,11 +32,11 @@ def data(report: Report) -> None:
         for kind in copies(report.context)
     ]
     add_sets(report)
-    found = report.facts["outliers"]
+    facts = report.facts["outliers"]
     meta["outliers"] = [
-        [place[i], round(score, 2), REASONS[why]] for i, score, why in found.get("outliers", [])
+        [place[i], round(score, 2), REASONS[why]] for i, score, why in facts.get("outliers", [])
     ]
-    meta["unlike"] = found.get("unlike", 0)
+    meta["unlike"] = facts.get("unlike", 0)
     if mapped and meta["unlike"]:
         score = report.context.arrays("outliers")["score"][report.shown.on_map]
         report.add_array("odd", (score > 1).astype(np.uint8))
@@ -73,12 +73,12 @@ def add_sets(report: Report) -> None:
 
 
 def closest_pairs(report: Report) -> list[list]:
-    found, place = report.context.arrays("map"), report.shown.place
+    arrays, place = report.context.arrays("map"), report.shown.place
     pairs: dict[tuple[int, int], float] = {}
     for i in report.shown.on_map.tolist():
-        j = int(found["neighbors"][i, 0]) if found["neighbors"].shape[1] else i
+        j = int(arrays["neighbors"][i, 0]) if arrays["neighbors"].shape[1] else i
         if j != i and place.get(j, report.shown.mapped) < report.shown.mapped:
-            pairs.setdefault((min(i, j), max(i, j)), float(found["squares"][i, 0]))
+            pairs.setdefault((min(i, j), max(i, j)), float(arrays["squares"][i, 0]))
     order = sorted(pairs, key=lambda pair: (pairs[pair], pair))
     return [[place[i], place[j], None] for i, j in order[:CLOSEST]]
 
@@ -100,8 +100,8 @@ def words(report: Report) -> str:
         )
         heading += f", {exact:,} of them word for word" if exact else ""
         if sets := meta["sets"]:
-            share = "share one text" if sets[0]["exact"] else "share most of one text"
-            heading = f"{sets[0]['n']:,} documents {share}"
+            text = "share one text" if sets[0]["exact"] else "share most of one text"
+            heading = f"{sets[0]['n']:,} documents {text}"
             if (total := meta["setsOfCopies"]) > 1:
                 heading = f"{total:,} texts have copies; {heading}"
     elif far:
@@ -144,10 +144,10 @@ def set_aside(report: Report) -> str:
 
 
 def without_copies(report: Report) -> str:
-    found = report.facts["duplicates"]
+    facts = report.facts["duplicates"]
     if not report.ran("duplicates"):
-        return escape(found["skipped"])
-    least = percent(found["threshold"])
+        return escape(facts["skipped"])
+    least = percent(facts["threshold"])
     return f"No two documents have {least} of their four-word sequences in common."
 
 

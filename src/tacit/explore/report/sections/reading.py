@@ -31,23 +31,23 @@ def data(report: Report) -> None:
 
 def words(report: Report) -> str:
     """The table of quartiles, and what stands out in it."""
-    found = report.meta["reading"]
-    if found is None:
+    measures = report.meta["reading"]
+    if measures is None:
         return ""
-    length, sentence = found["words"]["at"], found["sentence_words"]["at"][2]
+    length, sentence = measures["words"]["at"], measures["sentence_words"]["at"][2]
     if report.n_read == 1:
         heading = f"{count(round(length[2]), 'word')}, {sentence:.0f} to a sentence"
     else:
         low, high = round(length[1]), round(length[3])
         heading = f"Half of the documents have {low:,} to {high:,} words"
         heading += f"; a typical sentence has {sentence:.0f}"
-    out = [f"Words have {found['word_letters']['at'][2]:.1f} letters in a typical document."]
-    if "variety" in found:
+    out = [f"Words have {measures['word_letters']['at'][2]:.1f} letters in a typical document."]
+    if "variety" in measures:
         window = report.facts["reading"]["window"]
-        different = found["variety"]["at"][2] * window
+        different = measures["variety"]["at"][2] * window
         out.append(f"Of {window} consecutive words, {different:.0f} are different.")
-    if "ease" in found:
-        ease, n = found["ease"]["at"][2], found["ease"]["n"]
+    if "ease" in measures:
+        ease, n = measures["ease"]["at"][2], measures["ease"]["n"]
         name = next(word for least, word in EASE if ease >= least)
         out.append(
             f"The median reading ease of the {count(n, 'English document')} with "
@@ -66,23 +66,23 @@ the median. The vertical line is the median of all documents."
 
 def extremes(report: Report) -> list[str]:
     """Groups that read unlike the others: their median is outside the quartiles of all."""
-    found, groups = report.meta["reading"], report.meta["groups"]
+    measures, groups = report.meta["reading"], report.meta["groups"]
     said: dict[int, list[str]] = {}  # by group
     for name, more, less, unit in (
         ("words", "the longest documents", "the shortest documents", " words"),
         ("sentence_words", "the longest sentences", "the shortest sentences", " words"),
         ("ease", "the easiest documents to read", "the hardest documents to read", ""),
     ):
-        by = found.get(name, {}).get("groups") or []
+        by = measures.get(name, {}).get("groups") or []
         middles = [(part[2], g) for g, part in enumerate(by) if part]
         if len(middles) < 2:
             continue
-        low, high = found[name]["at"][1], found[name]["at"][3]
+        low, high = measures[name]["at"][1], measures[name]["at"][3]
         (least, a), (most, b) = min(middles), max(middles)
         if most > high:
             said.setdefault(b, []).append(f"{more} (median {most:,.0f}{unit})")
         if least < low:
             said.setdefault(a, []).append(f"{less} (median {least:,.0f}{unit})")
     if not said:
-        return ["No group reads much differently from the rest."] if report.grouped else []
+        return ["No group reads much differently from the others."] if report.grouped else []
     return [f"T{the_groups([groups[g]])[1:]} has {joined(has)}." for g, has in said.items()]

@@ -12,10 +12,10 @@ from tacit.explore.report.phrases import (
     group_name,
     joined,
     joined_names,
-    left_out,
     number,
     percent,
     plain,
+    sampled,
     small_percent,
     verb,
     words_in,
@@ -36,23 +36,23 @@ MOST_LINES = 4  # columns that are named as not compared
 
 def data(report: Report) -> None:
     """The languages of the collection, and how far groups follow them."""
-    efforts, found = report.context.folder.record.get("efforts"), report.facts["language_guess"]
+    efforts, guess = report.context.folder.record.get("efforts"), report.facts["language_guess"]
     report.meta["efforts"] = efforts if isinstance(efforts, dict) else {}
     report.meta["languages"] = None
-    if "skipped" in found or not found["languages"]:
+    if "skipped" in guess or not guess["languages"]:
         return
-    out = {"listed": found["languages"], "unknown": found["unknown"], "n": found["documents"]}
-    if report.labels is not None and len(spoken(found)) > 1:
-        guess = report.context.arrays("language_guess")["language"].astype(np.int64)
-        codes, k = np.where(guess == UNKNOWN, -1, guess), int(report.labels.max()) + 1
+    out = {"listed": guess["languages"], "unknown": guess["unknown"], "n": guess["documents"]}
+    if report.labels is not None and len(spoken(guess)) > 1:
+        codes = report.context.arrays("language_guess")["language"].astype(np.int64)
+        codes, k = np.where(codes == UNKNOWN, -1, codes), int(report.labels.max()) + 1
         out["adjusted"] = relate(codes, report.labels, UNKNOWN, k).get("adjusted")
     report.meta["languages"] = out
 
 
-def spoken(found: dict[str, Any]) -> list[list[Any]]:
+def spoken(guess: dict[str, Any]) -> list[list[Any]]:
     """The languages of more documents than may be errors."""
-    least = max(2, LEAST_SPOKEN * found["documents"])
-    return [each for each in found["languages"] if each[2] >= least]
+    least = max(2, LEAST_SPOKEN * guess["documents"])
+    return [each for each in guess["languages"] if each[2] >= least]
 
 
 def words(report: Report) -> str:
@@ -68,7 +68,7 @@ def words(report: Report) -> str:
 <div>
 <dl class="facts">{rows}</dl>
 <h2 class="minor">Notes on the input</h2>
-<ul class="ingest">{"".join(map(input_note, input_notes(report)))}</ul>
+<ul class="ingest">{input_notes(report)}</ul>
 </div>
 </div>
 {strip(report) if report.grouped else ""}
@@ -154,12 +154,12 @@ def few_documents(report: Report) -> str:
 def group_findings(report: Report) -> list[str]:
     total, k = report.meta["total"], report.meta["K"]
     firm, middle, loose = (report.groups(v) for v in ("firm", "tentative", "loose"))
-    tested = f"when {left_out(total)}"
+    tested = f"when the grouping is repeated {sampled(total)}"
     first = f"These {total:,} documents fall into {number(k)} groups by the words they use. "
-    found = report.facts["groups"]
-    level = found.get("level")
-    if found.get("broad") is not None and not found.get("asked"):
-        broad = found["levels"][found["broad"]]["nodes"]
+    grouping = report.facts["groups"]
+    level = grouping.get("level")
+    if grouping.get("broad") is not None and not grouping.get("asked"):
+        broad = grouping["levels"][grouping["broad"]]["nodes"]
         first = (
             f"These {total:,} documents fall into {number(broad)} broad groups by the words "
             f"they use, and inside them into {number(k)}. "
@@ -172,15 +172,15 @@ def group_findings(report: Report) -> list[str]:
         first += (
             f"<b>{how_many(firm, 'firm')}</b>: {verb(len(firm), 'it is', 'they are')} found "
             f"again, largely intact, "
-            f"{tested}. {verb(len(firm), 'It has', 'Together they have')} "
+            f"{tested}. {verb(len(firm), 'It holds', 'Together they hold')} "
             f"{fraction_of(firm, total)} of the documents. {listing(firm, 6)}"
         )
     else:
         first += f"<b>None of them is firm</b>: each changes {tested}."
-    levels = found.get("levels", [])
+    levels = grouping.get("levels", [])
     if level is not None and level + 1 < len(levels):
         finest = number(levels[-1]["nodes"])
-        first += f" The finest level that still repeats has {finest} groups."
+        first += f" The finest division that still repeats has {finest} groups."
     out = [first]
     if middle:
         them = verb(len(middle), "it", "them")
@@ -234,9 +234,9 @@ def closing(report: Report, best: int) -> list[str]:
 def edit_sentences(edits: list[dict[str, Any]]) -> list[str]:
     """What was done to the groups by hand, and what of it does not apply any more."""
     done = [
-        f"{count(made, noun)} by hand"
+        f"{count(edits_made, noun)} by hand"
         for kind, noun in (("merge", "merge"), ("split", "split"), ("pin", "pin"))
-        if (made := sum(each["edit"] == kind and each["applies"] for each in edits))
+        if (edits_made := sum(each["edit"] == kind and each["applies"] for each in edits))
     ]
     out = [f"These groups were edited: {joined(done)}."] if done else []
     for each in edits:
@@ -256,23 +256,23 @@ def other_findings(report: Report) -> list[str]:
 
 
 def language_findings(report: Report) -> list[str]:
-    found = report.meta["languages"]
-    if found is None or found["n"] < 2:
+    guess = report.meta["languages"]
+    if guess is None or guess["n"] < 2:
         return []
-    n, unknown = found["n"], escape(small_percent(found["unknown"] / found["n"]))
-    common = [(name, size / n) for _, name, size in found["listed"] if size >= 0.03 * n]
+    n, unknown = guess["n"], escape(small_percent(guess["unknown"] / guess["n"]))
+    common = [(name, size / n) for _, name, size in guess["listed"] if size >= 0.03 * n]
     if len(common) < 2:
-        some = found["unknown"] > 0.5 * n
+        some = guess["unknown"] > 0.5 * n
         return [f"The language of {unknown} of the documents is unknown."] if some else []
     listed = joined([f"{name} ({percent(part)})" for name, part in common[:4]])
     many = len(common) > 4  # then the rare ones count too
     least = max(2, LEAST_SPOKEN * n) if many else 0.03 * n
-    names = [name for _, name, size in found["listed"] if size >= least]
+    names = [name for _, name, size in guess["listed"] if size >= least]
     scripts = " or scripts" if any(name.endswith("script") for name in names) else ""
     out = f"They are in {number(len(names))} languages{scripts}"
     out += f", most of all {listed}" if many else f": {listed}"
-    out += f"; the language of {unknown} is unknown." if found["unknown"] else "."
-    if (found.get("adjusted") or 0) >= 0.5:
+    out += f"; the language of {unknown} is unknown." if guess["unknown"] else "."
+    if (guess.get("adjusted") or 0) >= 0.5:
         out += " <b>The groups largely follow the language</b>, not only the subject."
     return [out]
 
@@ -317,32 +317,34 @@ def figures(report: Report) -> list[tuple[str, str]]:
         if report.ran("meaning"):
             rows.append(("Words used to compare", f"{facts['meaning']['words']:,}"))
         rows.append(("Typical length", count(round(counted["median_length"]), "word")))
-    if (found := report.meta["languages"]) is not None:
-        rows.append(("Language", language_figure(found)))
+    if (guess := report.meta["languages"]) is not None:
+        rows.append(("Language", language_figure(guess)))
     short = f'<span class="mono" title="{report.result}">{report.result[:12]}</span>'
     return [*rows, ("Seed", str(report.settings.seed)), ("Result", short)]
 
 
-def language_figure(found: dict[str, Any]) -> str:
-    n = max(found["n"], 1)
-    shown = [each for each in found["listed"][:3] if each[2] >= max(2, 0.005 * n) or n < 2]
+def language_figure(guess: dict[str, Any]) -> str:
+    n = max(guess["n"], 1)
+    shown = [each for each in guess["listed"][:3] if each[2] >= max(2, 0.005 * n) or n < 2]
     parts = [(name, size) for _, name, size in shown]
-    parts.append(("others", sum(size for *_, size in found["listed"][len(shown) :])))
-    parts.append(("unknown", found["unknown"]))
+    parts.append(("others", sum(size for *_, size in guess["listed"][len(shown) :])))
+    parts.append(("unknown", guess["unknown"]))
     return escape(
         ", ".join(f"{name} {small_percent(size / n)}" for name, size in parts if size)
     )
 
 
-def input_notes(report: Report) -> list[str]:
-    """What reading the input changed, and what was missing from it."""
+def input_notes(report: Report) -> str:
+    """What reading the input changed, and what was missing from it, as list items."""
     facts, lines = report.facts, list(report.facts["ingest"]["sentences"])
     if blanks := facts["meaning"].get("blank", 0):
         wordless = count(blanks, "document")
         lines.append(f"{wordless} without a word to compare by, not on the map.")
     if report.meta["n"] and not report.meta["fields"]:
         lines.append("No column with 2 to 24 values came along to color the map by.")
-    return [*lines, *column_notes(report), *time_notes(facts["time"])]
+    lines += [*column_notes(report), *time_notes(facts["time"])]
+    shown = (escape(cut(clean_line(line), 300)) for line in lines)
+    return "".join(f"<li><bdi>{line}</bdi></li>" for line in shown)
 
 
 def column_notes(report: Report) -> list[str]:
@@ -367,26 +369,21 @@ def column_notes(report: Report) -> list[str]:
     return lines
 
 
-def time_notes(found: dict[str, Any]) -> list[str]:
+def time_notes(time: dict[str, Any]) -> list[str]:
     """Which dates could not be read, or why there is no time line."""
-    if "skipped" in found or not found["documents"]:
+    if "skipped" in time or not time["documents"]:
         return []
     out = []
-    if unread := found.get("unreadable"):
-        such = ", ".join(f"“{cut(clean_line(each), 30)}”" for each in found["unread"][:2])
+    if unread := time.get("unreadable"):
+        such = ", ".join(f"“{cut(clean_line(each), 30)}”" for each in time["unread"][:2])
         out.append(f"{count(unread, 'date')} that could not be read, such as {such}.")
-    if "source" in found and (missing := found["missing"]):
+    if "source" in time and (missing := time["missing"]):
         out.append(f"{count(missing, 'document')} without a date.")
-    if outside := found.get("outside"):
+    if outside := time.get("outside"):
         out.append(f"{count(outside, 'date')} far from all others, not on the time line.")
-    if "periods" not in found and (had := found["in_header"]):
+    if "periods" not in time and (had := time["in_header"]):
         dated = count(had, "document")
         out.append(f"{dated} with a date in the header: too few for a time line.")
-    elif "periods" not in found:
-        out.append(f"No time line: {found['why']}.")
+    elif "periods" not in time:
+        out.append(f"No time line: {time['why']}.")
     return out
-
-
-def input_note(line: str) -> str:
-    """A note as a list item."""
-    return f"<li><bdi>{escape(cut(clean_line(line), 300))}</bdi></li>"

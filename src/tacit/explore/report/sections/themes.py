@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tacit.explore.report.clean_text import clean_line, cut
-from tacit.explore.report.phrases import joined, number, percent, section, verb
+from tacit.explore.report.phrases import joined_names, number, percent, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.themes import theme_words
 
@@ -32,18 +32,18 @@ def data(report: Report) -> None:
             "lvl": theme["verdict"],
             "coherence": round(theme["coherence"], 3),
             "words": [
-                [clean_line(w), rounded(p), rounded(q), round(own, 3), uses]
-                for w, p, q, own, uses in theme["words"]
+                [clean_line(w), rounded(p), rounded(q), round(inside, 3), uses]
+                for w, p, q, inside, uses in theme["words"]
             ],
             "typ": [[place[i], round(v, 3)] for i, v in theme["typical"] if i in place],
         }
         for theme in report.facts["themes"]["themes"]
     ]
     main = np.argsort(-theta, axis=1, kind="stable")[:, : min(MAIN, k)]
-    share = np.take_along_axis(theta, main, axis=1)
+    shares = np.take_along_axis(theta, main, axis=1)
     on_map = report.shown.on_map
     report.add_array("themes", main[on_map].astype(np.uint8))
-    report.add_array("themeShare", np.rint(255 * share[on_map]).astype(np.uint8))
+    report.add_array("themeShare", np.rint(255 * shares[on_map]).astype(np.uint8))
     out: dict[str, Any] = {"list": themes, "main": min(MAIN, k)}
     if report.labels is not None:
         out["groups"] = means(theta, report.labels, report.meta["K"], lengths)
@@ -84,17 +84,17 @@ def by_columns(report: Report, theta: np.ndarray, weights: np.ndarray) -> list[d
 
 def words(report: Report) -> str:
     """The table of themes; its rows are drawn by the script."""
-    found = report.meta["themes"]
-    if found is None:
+    themes = report.meta["themes"]
+    if themes is None:
         return ""
     lead = (
-        "Groups put each document in one place; a document can be about several themes at "
-        "once. The percentage is the fraction of all text."
+        "A document is in one group only, but it can be about several themes. The percentage "
+        "is how much of all text belongs to the theme."
     )
-    if "groups" in found:
-        lead += " Cells are stronger the more of the group’s text belongs to the theme."
+    if "groups" in themes:
+        lead += " A cell is the stronger, the more of the group’s text belongs to the theme."
     heat = '<th class="ht">In each group<div class="hh" id="hh" aria-hidden="true"></div></th>'
-    body = TABLE.replace("{heat}", heat if "groups" in found else "")
+    body = TABLE.replace("{heat}", heat if "groups" in themes else "")
     return section("themes", "Themes", heading(report), f"<p>{lead}</p>", body)
 
 
@@ -103,14 +103,16 @@ def heading(report: Report) -> str:
     firm = sum(theme["verdict"] == "firm" for theme in themes)
     first = [f"<em><bdi>{escape(', '.join(theme_words(t, 2)))}</bdi></em>" for t in themes[:2]]
     shares = percent(sum(theme["size"] for theme in themes[:2]))
-    found = "All" if firm == len(themes) else number(firm).capitalize()
+    how_many = "All" if firm == len(themes) else number(firm).capitalize()
     if not firm:
-        found = "None"
+        how_many = "None"
     out = (
-        f"{found} of {number(len(themes))} {verb(len(themes), 'theme', 'themes')} "
-        f"{verb(firm, 'comes', 'come')} back in a second run"
+        f"{how_many} of {number(len(themes))} {verb(len(themes), 'theme', 'themes')} "
+        f"{verb(max(firm, 1), 'comes', 'come')} back in a second run"
     )
-    return f"{out}; {joined(first)} make up {shares} of the text"
+    those = verb(len(first), "the theme", "the themes")
+    make = verb(len(first), "makes", "make")
+    return f"{out}; {those} {joined_names(first)} {make} up {shares} of the text"
 
 
 TABLE = """<div class="ctl"><span id="lamname">Show words that are</span><span>common</span>\

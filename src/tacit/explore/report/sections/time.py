@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import (
     column_name,
-    percent,
     section,
+    small_percent,
     the_groups,
     the_period,
     words_in,
@@ -26,22 +26,22 @@ MOVED = 0.05  # change in a group's fraction of the documents from which it is m
 def data(report: Report) -> None:
     """Documents of every period, the groups among them, and words that rise and fall."""
     report.meta["time"] = None
-    found, labels, k = report.facts["time"], report.labels, report.meta["K"]
-    if "periods" not in found:
+    facts, labels, k = report.facts["time"], report.labels, report.meta["K"]
+    if "periods" not in facts:
         return
-    out: dict[str, Any] = {name: found[name] for name in
+    out: dict[str, Any] = {name: facts[name] for name in
                            ("unit", "periods", "sizes", "asked", "found")}  # fmt: skip
-    out["source"] = cut(clean_line(found["source"]), 40)
+    out["source"] = cut(clean_line(facts["source"]), 40)
     for way in ("rising", "falling"):
-        out[way] = [{**each, "word": clean_line(each["word"])} for each in found[way]]
+        out[way] = [{**each, "word": clean_line(each["word"])} for each in facts[way]]
     if labels is not None:
         stage = report.context.arrays("time")
         both = np.flatnonzero((stage["period"] >= 0) & (labels >= 0))
-        table = np.zeros((k, len(found["periods"])), np.int64)
+        table = np.zeros((k, len(facts["periods"])), np.int64)
         np.add.at(table, (labels[both], stage["period"][both]), 1)
         out["groups"] = table.tolist()
         out |= group_trends(stage["day"][both], labels[both], k)
-    out["years"] = years_of(report) if "\N{EN DASH}" in found["periods"][0] else None
+    out["years"] = years_of(report) if "\N{EN DASH}" in facts["periods"][0] else None
     if report.shown.mapped:
         period = report.context.arrays("time")["period"][report.shown.on_map]
         report.add_array("period", np.asarray(period, np.int64) + 1)
@@ -100,7 +100,7 @@ def moved_groups(report: Report) -> str:
         g = max(range(len(change)), key=lambda g: sign * change[g])
         if time["moves"][g] == sign and sign * change[g] >= MOVED:
             of = "" if parts else " of the documents"
-            early, late = percent(time["early"][g]), percent(time["late"][g])
+            early, late = small_percent(time["early"][g]), small_percent(time["late"][g])
             parts.append(f"{the_groups([groups[g]])} {verb} from {early} to {late}{of}")
     text = ", ".join(parts)
     return text[:1].upper() + text[1:]

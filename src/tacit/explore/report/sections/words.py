@@ -37,18 +37,18 @@ def data(report: Report) -> None:
     }
     if not report.ran("words") or not shown.mapped:
         return
-    found, totals = report.context.arrays("words"), report.context.arrays("counts")
-    columns = found["words"]
+    arrays, totals = report.context.arrays("words"), report.context.arrays("counts")
+    columns = arrays["words"]
     names = [clean_line(str(word)) for word in report.context.words()[columns]]
     meta |= {
         "terms": names,
         "termDf": totals["document_counts"][columns].tolist(),
         "termTf": totals["totals"][columns].tolist(),
         "unnamed": no_names(report, names),
-        "wordNear": found["neighbors"].shape[1],
+        "wordNear": arrays["neighbors"].shape[1],
     }
-    report.add_array("wordNear", found["neighbors"].astype(np.int64))
-    cosine = np.clip(found["cosine"], 0, 1)
+    report.add_array("wordNear", arrays["neighbors"].astype(np.int64))
+    cosine = np.clip(arrays["cosine"], 0, 1)
     report.add_array("wordSim", np.rint(255 * cosine).astype(np.uint8))
     counts = report.context.matrix("counts", "counts")
     table = as_sets(sp.csr_array(counts[shown.worded][:, columns]))
@@ -64,8 +64,8 @@ def data(report: Report) -> None:
 def no_names(report: Report, words: list[str]) -> list[int]:
     """The places of words that are no part of a name: function words of the languages of the
     collection, single letters, numbers, markup."""
-    found = report.facts["language_guess"]
-    codes = [] if "skipped" in found else [code for code, *_ in spoken(found)]
+    guess = report.facts["language_guess"]
+    codes = [] if "skipped" in guess else [code for code, *_ in spoken(guess)]
     lists = [stop_list(code) for code in {"en", *codes}]
     return [
         i
@@ -88,13 +88,13 @@ def identifying_words(
     score = np.where(by >= 5, by / np.maximum(total, 1)[:, None] * np.sqrt(by), 0)
     score[by < 0.5 * total[:, None]] = 0
     ranked = np.argsort(-score, axis=0, kind="stable")
-    found: list[list] = []
+    words: list[list] = []
     for rank in range(min(len(names), DISTINCT)):
         for g in range(k):
             word = ranked[rank, g]
-            if score[word, g] > 0 and len(found) < DISTINCT:
-                found.append([names[word], g, int(by[word, g]), int(total[word])])
-    return sorted(found, key=lambda item: -item[2] / item[3])
+            if score[word, g] > 0 and len(words) < DISTINCT:
+                words.append([names[word], g, int(by[word, g]), int(total[word])])
+    return sorted(words, key=lambda item: -item[2] / item[3])
 
 
 def slope(curve: list[list[int]], least: int) -> float | None:
@@ -126,10 +126,10 @@ def words(report: Report) -> str:
     if (growth := meta["heapsSlope"]) is not None:
         kind = "New words keep appearing" if growth > 0.25 else "Few new words appear"
         heaps = f"{kind} (exponent {minus(growth)}). {once:,} of {types:,} words occur once."
-    beside = IDENTIFYING if meta["distinct"] else ""
+    identifying = IDENTIFYING if meta["distinct"] else ""
     body = f"""<div class="wgrid"><div>
 {lookup}
-</div><div>{beside}</div></div>
+</div><div>{identifying}</div></div>
 <details class="fold" id="about" open><summary><h3 class="sub3">About the words</h3></summary>
 <div class="two"><div><h4>Word frequency by rank</h4><p class="note">{zipf}</p><div \
 id="zipf"></div></div><div><h4>Vocabulary growth</h4><p class="note">{heaps}</p><div \
