@@ -1,10 +1,12 @@
 """Small files that would fill memory or take minutes are refused, or read in time."""
 
+import gzip
 import io
 import json
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -114,6 +116,26 @@ def test_a_parquet_file_of_millions_of_empty_documents_is_refused(folder):
     pq.write_table(pa.table({"text": pa.nulls(20_000_000, pa.string())}), path)
     with pytest.raises(DataError, match=r"nulls\.parquet.* unpack to 1\.3 GB"):
         Documents.open(path)
+
+
+@pytest.mark.parametrize("shape", [(10**12, 0), (0, 10**12), (10**12, 3), (10**30, 3)])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_npy_file_that_declares_too_much_is_refused_at_once(folder, shape, packed):
+    stream = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    path = folder / "declares.npy"
+    path.write_bytes(gzip.compress(stream.getvalue()) if packed else stream.getvalue())
+    with pytest.raises(DataError, match=r"declares\.npy: (there (are no rows|is no column)|this .npy file)"):
+        read_numbers(path)
+
+
+def test_word_vectors_whose_first_line_is_much_longer_than_the_others_are_refused(folder):
+    """Memory used to be taken for lines as long as the first."""
+    path = folder / "vectors.txt"
+    path.write_bytes(b"a" + b" 0" * 100_000 + b"\n" * 1_000_000 + b"b")
+    with pytest.raises(DataError, match=r"vectors\.txt, row 2: a word and 100000 numbers"):
+        read_word2vec(path)
 
 
 def test_a_row_of_thousands_of_columns_is_read_in_time(folder):

@@ -123,6 +123,15 @@ def test_arithmetic_on_images():
         stack.combine("a.png + c")
 
 
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, images=np.zeros((20, 300, 300), np.uint8))
+    assert len(read_images(path)) == 20
+    monkeypatch.setattr("tacit.data.images.BOMB_SIZE", 10**6)
+    with pytest.raises(DataError, match=r"bomb\.npz: its .* unpack to 1\.8 MB.* bomb"):
+        read_images(path)
+
+
 def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
     path = tmp_path / "other.npz"
     with zipfile.ZipFile(path, "w") as archive:

@@ -7,6 +7,7 @@ shape (n, height, width), with a last axis of 3 for color, or (n, pixels) of squ
 """
 
 import re
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import DataError
-from tacit.core.memory import check_memory
+from tacit.core.memory import check_memory, format_bytes
 from tacit.core.wording import did_you_mean
+from tacit.data.streams import BOMB_RATIO, BOMB_SIZE
 
 __all__ = ["Images", "read_images"]
 
@@ -122,6 +124,7 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
             loaded: Any = np.load(stream, allow_pickle=False)
             if suffix == ".npy":
                 return stack_of(loaded, None, place)
+            check_members(loaded.zip, place)
             arrays = {name: loaded[name] for name in loaded.files}
     except DataError:
         raise
@@ -143,6 +146,22 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
 
 
 # --- Stacks ---
+
+
+def check_members(archive: zipfile.ZipFile, place: Path) -> None:
+    """Refuse an archive whose members unpack to far more than it has bytes, or than memory has.
+
+    No more than the declared size of a member is ever read.
+    """
+    packed, unpacked = place.stat().st_size, sum(each.file_size for each in archive.infolist())
+    if unpacked > BOMB_SIZE and unpacked > BOMB_RATIO * packed:
+        raise DataError(
+            f"its {format_bytes(packed)} unpack to {format_bytes(unpacked)}, over {BOMB_RATIO} "
+            "times as much, which looks like a decompression bomb. If it is not, save the "
+            "images as .npy.",
+            file=str(place),
+        )
+    check_memory(unpacked, f"{place}", "Use fewer.")
 
 
 def stack_of(stack: np.ndarray, labels: Any, place: Path) -> Images:

@@ -29,6 +29,8 @@ def block_rows_for(width: int, rows: int | None = None) -> int:
     >>> block_rows_for(16, 1_000_000), block_rows_for(16, 20_000), block_rows_for(16, 1_000)
     (15625, 5000, 1000)
     """
+    if rows is not None and not width:
+        return max(1, rows)  # a header of some bytes may declare any number of empty rows
     fit = max(1, BLOCK_VALUES // max(1, width))
     most = max(256, min(BLOCK_ROWS, 1 << (fit.bit_length() - 1)))
     if rows is None:
