@@ -3,13 +3,29 @@
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.utils._tags import get_tags
 
+from tacit.classify import MultinomialNB
+from tacit.cluster import (
+    AgglomerativeClustering,
+    KMeans,
+    choose_k,
+    describe,
+    linkage,
+    stability,
+)
+from tacit.data import Ratings, Table
+from tacit.decompose import dimension
+from tacit.measure import by_task, cross_predict, davies_bouldin_score, silhouette_score
+from tacit.topics import choose_topics
+from tacit.topics.topic_files import pyldavis_data
 from tests.contract.cases import ESTIMATORS, case_name, targets, with_params
+from tests.data.test_sparse_structure import broken_matrices
 
 ROWS = np.abs(np.random.default_rng(0).normal(size=(40, 3))) + 0.1
 UNUSABLE = {
@@ -97,36 +113,37 @@ def test_answers_about_extreme_rows_are_finite_or_refused(estimator):
             assert (np.isfinite(values) | allowed).all(), (kind, name)
 
 
-def broken_matrices():
-    """Sparse matrices whose indices lead elsewhere."""
-    rows = sp.csr_array(np.where(ROWS > 0.5, ROWS, 0.0))
-    for change in ("indices", "negative", "indptr", "short", "falling"):
-        X = rows.copy()
-        if change == "indices":
-            X.indices[3] = 2**30
-        elif change == "negative":
-            X.indices[3] = -(2**30)
-        elif change == "indptr":
-            X.indptr[-1] = 2**30
-        elif change == "short":
-            X.indptr = X.indptr[:-5]
-        else:
-            X.indptr[4] = 2**20
-        yield X
-    columns = rows.tocsc()
-    columns.indices[2] = 2**30
-    yield columns
+LABELS = np.arange(40) % 3
+FUNCTIONS = {
+    "Table": Table.from_array,
+    "Ratings": Ratings.of,
+    "silhouette_score": lambda X: silhouette_score(X, LABELS),
+    "davies_bouldin_score": lambda X: davies_bouldin_score(X, LABELS),
+    "by_task": lambda X: by_task(X, LABELS, LABELS),
+    "cross_predict": lambda X: cross_predict(MultinomialNB(), X, LABELS, folds=3),
+    "choose_k": choose_k,
+    "choose_k, words": lambda X: choose_k(ROWS, words=X),
+    "describe": lambda X: describe(X, LABELS),
+    "stability": lambda X: stability(KMeans(2, random_state=0), X),
+    "linkage": linkage,
+    "linkage, objects": lambda X: linkage(X, "average", metric=lambda a, b: 1.0),
+    "connectivity": lambda X: AgglomerativeClustering(2, connectivity=X).fit(ROWS[:3]),
+    "dimension": dimension,
+    "choose_topics": lambda X: choose_topics(X, [2]),
+    "pyldavis_data": lambda X: pyldavis_data(None, X, list("abc")),
+}
 
 
 def refuse_all():
-    """Fit every estimator on every broken matrix; a crash ends the process."""
-    for estimator in ESTIMATORS:
+    """Give every broken matrix to every estimator and function; a crash ends the process."""
+    fits = {case_name(each): partial(fit, each) for each in ESTIMATORS}
+    for name, use in {**fits, **FUNCTIONS}.items():
         for X in broken_matrices():
             try:
-                fit(estimator, X)
+                use(X)
             except (ValueError, TypeError):
                 continue
-            print(case_name(estimator), "accepts", X.format, flush=True)
+            print(name, "accepts", X.format, flush=True)
 
 
 def test_inconsistent_sparse_matrices_are_refused_and_crash_nothing():

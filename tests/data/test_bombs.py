@@ -126,7 +126,8 @@ def test_a_npy_file_that_declares_too_much_is_refused_at_once(folder, shape, pac
     np.lib.format.write_array_header_1_0(stream, header)
     path = folder / "declares.npy"
     path.write_bytes(gzip.compress(stream.getvalue()) if packed else stream.getvalue())
-    with pytest.raises(DataError, match=r"declares\.npy: (there (are no rows|is no column)|this .npy file)"):
+    what = "there are no rows|there is no column|this .npy file cannot be read"
+    with pytest.raises(DataError, match=rf"declares\.npy: ({what})"):
         read_numbers(path)
 
 

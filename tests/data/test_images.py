@@ -1,5 +1,6 @@
 """Images from folders and stacks, whole and damaged; arithmetic on them."""
 
+import os
 import zipfile
 
 import numpy as np
@@ -121,6 +122,22 @@ def test_arithmetic_on_images():
     np.testing.assert_allclose(stack.combine("4"), pixels[3])  # no name, so a number
     with pytest.raises(ValueError, match="There is no image 'c'"):
         stack.combine("a.png + c")
+
+
+def test_a_subfolder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_pgm(tmp_path / name / "x.pgm", np.arange(12).reshape(3, 4))
+    scandir = os.scandir
+
+    def refuse(path="."):
+        if str(path).endswith("b"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError, match="/b'"):
+        read_images(tmp_path)
 
 
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):

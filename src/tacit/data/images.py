@@ -6,6 +6,7 @@ shape (n, height, width), with a last axis of 3 for color, or (n, pixels) of squ
 .npz file holds such a stack and, if there is one, an array of n labels. Color becomes gray.
 """
 
+import os
 import re
 import zipfile
 from dataclasses import dataclass
@@ -206,8 +207,13 @@ def to_gray(image: np.ndarray) -> np.ndarray:
 
 def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
     known = (*OWN, *PILLOW)
+    inside = [  # rglob passes over subfolders that cannot be read
+        Path(parent, name)
+        for parent, _, names in os.walk(folder, onerror=fail)
+        for name in names
+    ]
     paths = sorted(
-        each for each in folder.rglob("*")
+        each for each in inside
         if each.suffix.lower() in known and each.is_file() and not each.name.startswith(".")
     )  # fmt: skip
     if not paths:
@@ -229,6 +235,10 @@ def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
     nested = all(len(each.relative_to(folder).parts) > 1 for each in paths)
     labels = np.array(parents) if nested and len(set(parents)) > 1 else None
     return Images(np.stack(images), names, labels, str(folder))
+
+
+def fail(error: OSError) -> None:
+    raise error
 
 
 def read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.core.wording import count
+from tacit.data.sparse_structure import check_structure
 from tacit.kernels.sorting import pair_order
 
 __all__ = ["IdIndex", "Ratings", "RatingsReport", "as_objects", "encode_ids", "to_csr"]
@@ -137,6 +138,7 @@ class Ratings:
         """The stored entries of a sparse matrix, or all but the NaN of an array. Ids are the
         numbers of rows and columns."""
         if sp.issparse(matrix):
+            check_structure(matrix, "Ratings")
             stored = matrix.tocsr().tocoo()
             users, items = stored.coords
             values = stored.data
