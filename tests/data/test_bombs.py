@@ -148,6 +148,14 @@ def test_a_row_of_thousands_of_columns_is_read_in_time(folder):
     assert sum(documents.column(name)[0] for name in names) == n
 
 
+def test_a_lone_surrogate_in_an_id_is_repaired_and_reported(folder):
+    path = folder / "ids.jsonl"
+    path.write_text('{"text": "a", "id": "k\\ud800"}\n{"text": "b", "id": "l\\u0000"}\n')
+    documents = Documents.open(path)
+    assert documents.ids == ["k\ufffd", "l "]
+    assert "2 ids with NUL or half of a surrogate pair" in str(documents.report)
+
+
 def test_a_lone_surrogate_in_a_json_key_is_repaired_and_reported(folder):
     path = folder / "keys.jsonl"
     path.write_text('{"text": "a", "k\\ud800": 1}\n{"text": "b", "k\\ud800": 2}\n')

@@ -155,3 +155,15 @@ def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
         archive.writestr("../notes.txt", b"no array")
     with pytest.raises(DataError, match="has no array of images"):
         read_images(path)
+
+
+def test_a_header_with_very_long_numbers_is_refused(tmp_path):
+    (tmp_path / "a.pgm").write_bytes(b"P5 " + b"9" * 5000 + b" 2 255 " + bytes(4))
+    with pytest.raises(DataError, match="is no PGM or PPM image"):
+        read_images(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, "²", "-1", "0"])
+def test_a_number_that_is_no_image_is_refused(name):
+    with pytest.raises(ValueError, match="There is no image"):
+        Images(np.zeros((2, 2, 2)), ["a", "b"]).find(name)

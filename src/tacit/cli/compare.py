@@ -1,5 +1,6 @@
 """``tacit compare A B``: the agreement of two groupings of the same rows."""
 
+import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ __all__ = ["compare"]
 
 DRAWN = (24, 12)  # rows and columns of a table that fits a terminal
 WIDE = 14  # characters of a label in it
+WHOLE = re.compile(r"-?\d{1,4000}")  # a number as long as Python reads
 # Measures in the order they are shown: name, key, meaning.
 MEASURES = (
     ("Adjusted Rand", "adjusted_rand", "pairs grouped alike; 1: all, 0: as by chance"),
@@ -200,7 +202,7 @@ def natural(names: Any) -> Any:
 
     def by_number(i: int) -> tuple:
         text = str(names[i])
-        return (0, int(text), "") if text.lstrip("-").isdecimal() else (1, 0, text)
+        return (0, int(text), "") if WHOLE.fullmatch(text) else (1, 0, text)
 
     order = sorted(range(len(names)), key=by_number)
     ranks = np.empty(len(names), np.int64)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.errors import DataError, PartialInput, on_one_line
-from tacit.core.wording import count
+from tacit.core.wording import count, listed
 from tacit.data.document_blocks import KeptRows, NamedRows
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
-from tacit.data.text_block import Repairs, Text, is_missing
+from tacit.data.text_block import Repairs, Text, is_missing, scrub
 from tacit.data.text_lines import NOTHING, Limits, Lost
 
 __all__ = [
@@ -102,7 +102,7 @@ class IngestReport:
                 noun, what = lost[f.name]
                 out.append(f"{count(n, noun)} {what}.")
         if self.duplicate_ids:
-            names = ", ".join(map(repr, list(self.duplicate_ids)[:3]))
+            names = listed(map(repr, list(self.duplicate_ids)[:3]))
             n = len(self.duplicate_ids)
             out.append(f"{count(n, 'id occurs', 'ids occur')} more than once: {names}.")
         if self.duplicate_keys:
@@ -198,6 +198,12 @@ class Build:
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
         """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""
         names = [str(i) if is_missing(each) else str(each) for i, each in enumerate(ids, 1)]
+        given, names = names, list(map(scrub, names))
+        if repaired := sum(old != new for old, new in zip(given, names, strict=True)):
+            self.report.notes.append(
+                f"{count(repaired, 'id')} with NUL or half of a surrogate pair, which was "
+                "removed or made U+FFFD"
+            )
         counts = Counter(names)
         self.ids = names
         self.report.duplicate_ids = {each: n for each, n in counts.items() if n > 1}

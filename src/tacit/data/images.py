@@ -28,6 +28,8 @@ LARGEST = 2**26  # pixels of one image
 GRAY = np.array([0.299, 0.587, 0.114])  # luminance of red, green and blue (ITU-R BT.601)
 LABELS = ("target", "targets", "label", "labels", "y")
 STACKS = ("images", "data", "X", "x", "faces", "pixels")
+GAP = rb"(?:\s|#[^\n]*\n)+"
+NETPBM = re.compile(rb"(P[2356])" + 3 * (GAP + rb"(\d{1,9})") + rb"\s")
 TERM = re.compile(r"\s*([+-])?\s*(?:(\d+(?:\.\d*)?|\.\d+)\s*\*\s*)?(.+?)\s*(?=\s[+-]\s|$)")
 
 
@@ -62,7 +64,7 @@ class Images:
         text = str(item)
         if text in self.names:
             return self.names.index(text)
-        if text.isdigit() and 1 <= int(text) <= len(self):
+        if text.isdecimal() and len(text) < 19 and 1 <= int(text) <= len(self):
             return int(text) - 1
         raise ValueError(
             f"There is no image {text!r}.{did_you_mean(text, self.names)} Give one of the "
@@ -279,9 +281,7 @@ def pillow() -> Any:
 def read_netpbm(path: Path) -> np.ndarray:
     """PGM and PPM, plain and raw, 8 and 16 bits: (height, width) or (height, width, 3)."""
     data = path.read_bytes()
-    header = re.match(
-        rb"(P[2356])(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)\s", data
-    )
+    header = NETPBM.match(data)
     if header is None:
         raise DataError("is no PGM or PPM image: its header is wrong.", file=str(path))
     kind = header[1]
