@@ -24,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
+LARGEST_COUNT = 2**53  # up to which float64 holds every whole number
 NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
 
 
@@ -85,8 +86,15 @@ def check_count_table(
     for block in table:
         rows = parts(block.load()).rows
         values = rows.data if sp.issparse(rows) else rows
-        if not np.isfinite(values.sum(dtype=np.float64)):
+        with np.errstate(over="ignore"):
+            total = values.sum(dtype=np.float64)
+        if not np.isfinite(total):
             check_values(rows, name, block.start, table.source)
+        if values.size and values.max() > LARGEST_COUNT:
+            raise ValueError(
+                f"{name} takes counts, but X holds {values.max():.3g}, past 2**53. Give "
+                "counts, or rescale the rows."
+            )
         if values.size and values.min() < 0:
             raise ValueError(
                 f"Negative values in data passed to {name}, which takes counts. Give values of "

@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.checkpoint import finish
 from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key, normals, seed_from, uniforms
-from tacit.data.checked import check_table
+from tacit.data.checked import check_answer, check_table
 from tacit.neural.layers import activate, fold, jnp, normal, optax, uniform
 from tacit.neural.training import (
     Columns,
@@ -274,7 +274,8 @@ class RBM(EncoderNetwork):
 
     def transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_components) P(h = 1 | row) of every hidden unit."""
-        return self._map_checked(X, lambda network: network.hidden_means)
+        means = self._map_checked(X, lambda network: network.hidden_means)
+        return check_answer(self, "transform", means)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_features) the means of the visible units, given the hidden ones."""
