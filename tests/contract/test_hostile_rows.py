@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.utils._tags import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from tacit.classify import MultinomialNB
 from tacit.cluster import (
@@ -56,12 +57,12 @@ ANSWERS = ["predict_proba", "predict_log_proba", "decision_function", "transform
            "score_samples", "membership", "perplexity", "reconstruction_errors"]  # fmt: skip
 
 
-def fit(estimator, X):
+def fit(estimator, X, **more):
     model = with_params(estimator, engine="serial", max_iter=5)
     y = None if targets(model, ROWS) is None else np.arange(len(X)) % 3
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return model.fit(X) if y is None else model.fit(X, y)
+        return model.fit(X, **more) if y is None else model.fit(X, y, **more)
 
 
 def not_finite(model):
@@ -132,6 +133,32 @@ def test_answers_about_extreme_rows_are_finite_or_refused(estimator):
             # The logarithm of a probability may be too low for a number.
             allowed = np.isneginf(values) if name in LOGARITHMS else False
             assert (np.isfinite(values) | allowed).all(), (kind, name)
+
+
+WEIGHTS = {
+    "huge integers": [10**400] * 40,
+    "1e308": np.full(40, 1e308),
+    "1e200": np.full(40, 1e200),
+    "of all scales": np.logspace(-300, 300, 40),
+    "subnormal": np.full(40, 1e-320),
+    "zero but for one": np.arange(40) == 7,
+    "zero": np.zeros(40),
+    "NaN": np.where(np.arange(40) == 7, np.nan, 1.0),
+    "negative": np.where(np.arange(40) == 7, -1.0, 1.0),
+    "too few": np.ones(39),
+}
+TAKE_WEIGHTS = [each for each in ESTIMATORS if has_fit_parameter(each, "sample_weight")]
+
+
+@pytest.mark.parametrize("estimator", TAKE_WEIGHTS, ids=case_name)
+def test_extreme_weights_are_refused_or_give_finite_results(estimator):
+    for kind, weights in WEIGHTS.items():
+        try:
+            model = fit(estimator, ROWS, sample_weight=weights)
+        except (ValueError, TypeError):
+            continue
+        assert kind not in ("huge integers", "NaN", "negative", "too few"), kind
+        assert list(not_finite(model)) == [], kind
 
 
 LABELS = np.arange(40) % 3

@@ -362,6 +362,10 @@ def checked_values(values: Any) -> np.ndarray:
             if isinstance(value, str | bytes) or not np.isscalar(value):
                 raise DataError(f"the rating {value!r} is not a number.", row=row) from None
         raise
+    except OverflowError:
+        row = next(row for row, value in enumerate(values, 1) if abs(value) > 1e308)
+        message = "the rating is a whole number too large for a float."
+        raise DataError(message, row=row) from None
     if numbers.ndim != 1:
         raise ValueError(f"Ratings: values have shape {numbers.shape}, not one dimension.")
     wrong = ~(np.abs(numbers) <= LARGEST)
