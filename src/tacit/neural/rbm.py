@@ -37,6 +37,7 @@ from tacit.neural.training import (
     Columns,
     EncoderNetwork,
     Frame,
+    check_number,
     check_unit_range,
     dense,
     describe_columns,
@@ -347,6 +348,7 @@ class RBM(EncoderNetwork):
         check_is_fitted(self)
         seed = seed_from(random_state)
         d = self.n_features_in_
+        check_number(n_samples, max(d, self.n_components), "RBM")
         if start is None:
             base = activate(np, "sigmoid", self.intercept_visible_.astype(np.float64))
             first = (uniforms(key(seed, -1), (n_samples, d)) < base).astype(np.float64)
