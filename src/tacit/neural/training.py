@@ -43,8 +43,8 @@ from tacit.neural.layers import device_of, fold, jax, jnp, key_words, optax, to_
 
 __all__ = [
     "Columns", "EncoderNetwork", "Frame", "NeuralNetwork", "Trained", "Training",
-    "check_number", "check_unit_range", "dense", "describe_columns", "log_odds", "optimizer", "padded_batch",
-    "zeros_for",
+    "check_number", "check_unit_range", "dense", "describe_columns", "log_odds", "optimizer",
+    "padded_batch", "zeros_for",
 ]  # fmt: skip
 
 WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
