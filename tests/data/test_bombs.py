@@ -106,7 +106,7 @@ def test_a_file_without_end_is_refused_before_memory_is_full(monkeypatch):
     "read", [read_numbers, read_labels, Ratings.open, read_word2vec, Documents.open]
 )
 def test_a_device_without_end_is_refused_at_once(read, device, monkeypatch):
-    monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 1e15)
+    monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 1e9)
     with pytest.raises(DataError, match=r"/dev/.*(without an end|not text|control characters)"):
         read(device)
 
