@@ -3,13 +3,30 @@
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.utils._tags import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
+from tacit.classify import MultinomialNB
+from tacit.cluster import (
+    AgglomerativeClustering,
+    KMeans,
+    choose_k,
+    describe,
+    linkage,
+    stability,
+)
+from tacit.data import Ratings, Table
+from tacit.decompose import dimension
+from tacit.measure import by_task, cross_predict, davies_bouldin_score, silhouette_score
+from tacit.topics import choose_topics
+from tacit.topics.topic_files import pyldavis_data
 from tests.contract.cases import ESTIMATORS, case_name, targets, with_params
+from tests.data.test_sparse_structure import broken_matrices
 
 ROWS = np.abs(np.random.default_rng(0).normal(size=(40, 3))) + 0.1
 UNUSABLE = {
@@ -18,23 +35,34 @@ UNUSABLE = {
     "complex": ROWS + 1j,
     "huge integers": [[10**400, 1, 2], *[[1, 2, 3]] * 20],
 }
+SIGNS = np.where(np.random.default_rng(1).random(ROWS.shape) < 0.5, -1, 1)
 EXTREME = {
+    "the largest": np.full(ROWS.shape, np.finfo(np.float64).max),
+    "the largest, of both signs": SIGNS * np.finfo(np.float64).max,
+    "the largest in float32": np.full(ROWS.shape, np.finfo(np.float32).max),
     "1e307": ROWS * 1e307,
     "1e200": ROWS * 1e200,
+    "1e155": ROWS * 1e155,
+    "1e60": ROWS * 1e60,
+    "1e-155": ROWS * 1e-155,
+    "columns of three scales": ROWS * [1e300, 1, 1e-300],
+    "one of 1e308": np.where(np.arange(120).reshape(40, 3) == 50, 1e308, ROWS),
+    "1e38 in sparse float32": sp.csr_array(np.where(ROWS > 0.5, ROWS, 0) * 1e38, dtype="f4"),
+    "1e200 in sparse rows": sp.csr_array(np.where(ROWS > 0.5, ROWS, 0) * 1e200),
     "subnormal": ROWS * 1.5e-323,
     "1e38 in float32": (ROWS * 1e38).astype(np.float32),
 }
 LOGARITHMS = ["predict_log_proba", "score_samples"]
 ANSWERS = ["predict_proba", "predict_log_proba", "decision_function", "transform",
-           "score_samples", "membership"]  # fmt: skip
+           "score_samples", "membership", "perplexity", "reconstruction_errors"]  # fmt: skip
 
 
-def fit(estimator, X):
+def fit(estimator, X, **more):
     model = with_params(estimator, engine="serial", max_iter=5)
     y = None if targets(model, ROWS) is None else np.arange(len(X)) % 3
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return model.fit(X) if y is None else model.fit(X, y)
+        return model.fit(X, **more) if y is None else model.fit(X, y, **more)
 
 
 def not_finite(model):
@@ -57,6 +85,16 @@ def test_unusable_rows_are_refused_in_a_sentence(estimator):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
+def test_an_answer_about_an_infinite_value_is_refused_with_its_row_and_column(estimator):
+    model, X = fit(estimator, ROWS), ROWS.copy()
+    X[7, 2] = np.inf
+    for name in [*ANSWERS, "predict"]:
+        if hasattr(model, name):
+            with pytest.raises(ValueError, match=r"row 7, column 2"):
+                getattr(model, name)(X)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_value_that_is_not_finite_is_reported_with_its_row_and_column(estimator, value):
     tags = get_tags(estimator)
@@ -73,7 +111,7 @@ def test_extreme_rows_are_refused_or_give_finite_results(estimator):
     for kind, X in EXTREME.items():
         try:
             model = fit(estimator, X)
-        except ValueError:
+        except (ValueError, TypeError):
             continue
         assert list(not_finite(model)) == [], kind
 
@@ -89,7 +127,7 @@ def test_answers_about_extreme_rows_are_finite_or_refused(estimator):
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
                     answer = getattr(model, name)(X)
-            except ValueError:
+            except (ValueError, TypeError):
                 continue
             values = answer.data if sp.issparse(answer) else np.asarray(answer)
             # The logarithm of a probability may be too low for a number.
@@ -97,36 +135,63 @@ def test_answers_about_extreme_rows_are_finite_or_refused(estimator):
             assert (np.isfinite(values) | allowed).all(), (kind, name)
 
 
-def broken_matrices():
-    """Sparse matrices whose indices lead elsewhere."""
-    rows = sp.csr_array(np.where(ROWS > 0.5, ROWS, 0.0))
-    for change in ("indices", "negative", "indptr", "short", "falling"):
-        X = rows.copy()
-        if change == "indices":
-            X.indices[3] = 2**30
-        elif change == "negative":
-            X.indices[3] = -(2**30)
-        elif change == "indptr":
-            X.indptr[-1] = 2**30
-        elif change == "short":
-            X.indptr = X.indptr[:-5]
-        else:
-            X.indptr[4] = 2**20
-        yield X
-    columns = rows.tocsc()
-    columns.indices[2] = 2**30
-    yield columns
+WEIGHTS = {
+    "huge integers": [10**400] * 40,
+    "1e308": np.full(40, 1e308),
+    "1e200": np.full(40, 1e200),
+    "of all scales": np.logspace(-300, 300, 40),
+    "subnormal": np.full(40, 1e-320),
+    "zero but for one": np.arange(40) == 7,
+    "zero": np.zeros(40),
+    "NaN": np.where(np.arange(40) == 7, np.nan, 1.0),
+    "negative": np.where(np.arange(40) == 7, -1.0, 1.0),
+    "too few": np.ones(39),
+}
+TAKE_WEIGHTS = [each for each in ESTIMATORS if has_fit_parameter(each, "sample_weight")]
+
+
+@pytest.mark.parametrize("estimator", TAKE_WEIGHTS, ids=case_name)
+def test_extreme_weights_are_refused_or_give_finite_results(estimator):
+    for kind, weights in WEIGHTS.items():
+        try:
+            model = fit(estimator, ROWS, sample_weight=weights)
+        except (ValueError, TypeError):
+            continue
+        assert kind not in ("huge integers", "NaN", "negative", "too few"), kind
+        assert list(not_finite(model)) == [], kind
+
+
+LABELS = np.arange(40) % 3
+FUNCTIONS = {
+    "Table": Table.from_array,
+    "Ratings": Ratings.of,
+    "silhouette_score": lambda X: silhouette_score(X, LABELS),
+    "davies_bouldin_score": lambda X: davies_bouldin_score(X, LABELS),
+    "by_task": lambda X: by_task(X, LABELS, LABELS),
+    "cross_predict": lambda X: cross_predict(MultinomialNB(), X, LABELS, folds=3),
+    "choose_k": choose_k,
+    "choose_k, words": lambda X: choose_k(ROWS, words=X),
+    "describe": lambda X: describe(X, LABELS),
+    "stability": lambda X: stability(KMeans(2, random_state=0), X),
+    "linkage": linkage,
+    "linkage, objects": lambda X: linkage(X, "average", metric=lambda a, b: 1.0),
+    "connectivity": lambda X: AgglomerativeClustering(2, connectivity=X).fit(ROWS[:3]),
+    "dimension": dimension,
+    "choose_topics": lambda X: choose_topics(X, [2]),
+    "pyldavis_data": lambda X: pyldavis_data(None, X, list("abc")),
+}
 
 
 def refuse_all():
-    """Fit every estimator on every broken matrix; a crash ends the process."""
-    for estimator in ESTIMATORS:
+    """Give every broken matrix to every estimator and function; a crash ends the process."""
+    fits = {case_name(each): partial(fit, each) for each in ESTIMATORS}
+    for name, use in {**fits, **FUNCTIONS}.items():
         for X in broken_matrices():
             try:
-                fit(estimator, X)
+                use(X)
             except (ValueError, TypeError):
                 continue
-            print(case_name(estimator), "accepts", X.format, flush=True)
+            print(name, "accepts", X.format, flush=True)
 
 
 def test_inconsistent_sparse_matrices_are_refused_and_crash_nothing():

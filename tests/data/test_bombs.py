@@ -1,10 +1,12 @@
 """Small files that would fill memory or take minutes are refused, or read in time."""
 
+import gzip
 import io
 import json
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -104,7 +106,7 @@ def test_a_file_without_end_is_refused_before_memory_is_full(monkeypatch):
     "read", [read_numbers, read_labels, Ratings.open, read_word2vec, Documents.open]
 )
 def test_a_device_without_end_is_refused_at_once(read, device, monkeypatch):
-    monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 1e15)
+    monkeypatch.setattr("tacit.data.streams.available_memory", lambda: 1e9)
     with pytest.raises(DataError, match=r"/dev/.*(without an end|not text|control characters)"):
         read(device)
 
@@ -116,6 +118,27 @@ def test_a_parquet_file_of_millions_of_empty_documents_is_refused(folder):
         Documents.open(path)
 
 
+@pytest.mark.parametrize("shape", [(10**12, 0), (0, 10**12), (10**12, 3), (10**30, 3)])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_npy_file_that_declares_too_much_is_refused_at_once(folder, shape, packed):
+    stream = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    path = folder / "declares.npy"
+    path.write_bytes(gzip.compress(stream.getvalue()) if packed else stream.getvalue())
+    what = "there are no rows|there is no column|this .npy file cannot be read"
+    with pytest.raises(DataError, match=rf"declares\.npy: ({what})"):
+        read_numbers(path)
+
+
+def test_word_vectors_whose_first_line_is_much_longer_than_the_others_are_refused(folder):
+    """Memory used to be taken for lines as long as the first."""
+    path = folder / "vectors.txt"
+    path.write_bytes(b"a" + b" 0" * 100_000 + b"\n" * 1_000_000 + b"b")
+    with pytest.raises(DataError, match=r"vectors\.txt, row 2: a word and 100000 numbers"):
+        read_word2vec(path)
+
+
 def test_a_row_of_thousands_of_columns_is_read_in_time(folder):
     """Every column used to unpack all of them."""
     path = folder / "wide.csv"
@@ -123,6 +146,14 @@ def test_a_row_of_thousands_of_columns_is_read_in_time(folder):
     path.write_text(f"text,{','.join(names)}\na letter,{','.join(['1'] * n)}\n")
     documents = Documents.open(path)
     assert sum(documents.column(name)[0] for name in names) == n
+
+
+def test_a_lone_surrogate_in_an_id_is_repaired_and_reported(folder):
+    path = folder / "ids.jsonl"
+    path.write_text('{"text": "a", "id": "k\\ud800"}\n{"text": "b", "id": "l\\u0000"}\n')
+    documents = Documents.open(path)
+    assert documents.ids == ["k\ufffd", "l "]
+    assert "2 ids with NUL or half of a surrogate pair" in str(documents.report)
 
 
 def test_a_lone_surrogate_in_a_json_key_is_repaired_and_reported(folder):

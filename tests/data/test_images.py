@@ -1,5 +1,6 @@
 """Images from folders and stacks, whole and damaged; arithmetic on them."""
 
+import os
 import zipfile
 
 import numpy as np
@@ -123,9 +124,46 @@ def test_arithmetic_on_images():
         stack.combine("a.png + c")
 
 
+def test_a_subfolder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_pgm(tmp_path / name / "x.pgm", np.arange(12).reshape(3, 4))
+    scandir = os.scandir
+
+    def refuse(path="."):
+        if str(path).endswith("b"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError, match="/b'"):
+        read_images(tmp_path)
+
+
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, images=np.zeros((20, 300, 300), np.uint8))
+    assert len(read_images(path)) == 20
+    monkeypatch.setattr("tacit.data.images.BOMB_SIZE", 10**6)
+    with pytest.raises(DataError, match=r"bomb\.npz: its .* unpack to 1\.8 MB.* bomb"):
+        read_images(path)
+
+
 def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
     path = tmp_path / "other.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../notes.txt", b"no array")
     with pytest.raises(DataError, match="has no array of images"):
         read_images(path)
+
+
+def test_a_header_with_very_long_numbers_is_refused(tmp_path):
+    (tmp_path / "a.pgm").write_bytes(b"P5 " + b"9" * 5000 + b" 2 255 " + bytes(4))
+    with pytest.raises(DataError, match="is no PGM or PPM image"):
+        read_images(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, "²", "-1", "0"])
+def test_a_number_that_is_no_image_is_refused(name):
+    with pytest.raises(ValueError, match="There is no image"):
+        Images(np.zeros((2, 2, 2)), ["a", "b"]).find(name)

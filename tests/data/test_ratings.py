@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tacit.core import DataError, PartialInput
 from tacit.data import Ratings
 from tacit.data.ratings import IdIndex, encode_ids
+from tests.data.test_sparse_structure import broken_matrices
 
 TRIPLES = [("ann", "Alien", 5.0), ("bob", "Alien", 3.0), ("ann", "Heat", 4.0)]
 
@@ -197,3 +198,21 @@ def test_splits_say_what_they_need():
         Ratings.of(TRIPLES).split(1.5)
     with pytest.raises(ValueError, match="between 2 and 3"):
         next(Ratings.of(TRIPLES).folds(9))
+
+
+def test_a_rating_too_large_for_a_float_is_reported_with_its_row():
+    with pytest.raises(DataError, match="row 2: the rating is a whole number too large"):
+        Ratings.of([("ann", "Heat", 3), ("bob", "Heat", 10**400)])
+
+
+def test_nested_ids_of_a_parquet_file_are_refused(tmp_path):
+    path = tmp_path / "nested.parquet"
+    pq.write_table(pa.table({"user": [[1], [2]], "item": [1, 2], "rating": [1, 2]}), path)
+    with pytest.raises(DataError, match=r"nested\.parquet, column user: it holds list"):
+        Ratings.open(path)
+
+
+def test_inconsistent_matrices_of_ratings_are_refused():
+    for X in broken_matrices():
+        with pytest.raises(ValueError, match="Ratings: X is an inconsistent sparse matrix"):
+            Ratings.of(X)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tacit.explore.stages.meaning import choose_power
+from tacit.core import DataError
+from tacit.explore.stages.meaning import choose_power, word_weights
 
 
 def documents(function_words, subject_words, seed, n=300):
@@ -33,3 +34,9 @@ def test_few_or_empty_documents_get_the_squared_weight():
     assert choose_power(counts, spread, 5, np.uint64(0)) == 2
     nothing = sp.csr_array((50, 4), dtype=np.int32)
     assert choose_power(nothing, np.full(4, 3), 3, np.uint64(0)) == 2
+
+
+@pytest.mark.parametrize("power", ["filename", None, -1, 10**9, 2.5, True, [2]])
+def test_a_power_that_a_damaged_project_holds_is_refused(power):
+    with pytest.raises(DataError, match="project is damaged: idf_power="):
+        word_weights(np.array([1, 4]), 9, power)

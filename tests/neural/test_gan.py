@@ -183,3 +183,11 @@ def test_the_two_sample_accuracy_tells_apart_what_differs():
 def test_the_diagnosis_refuses_what_it_cannot_compare(samples, message):
     with pytest.raises(ValueError, match=message):
         diagnose(ring(50), samples)
+
+
+def test_points_that_are_not_finite_and_rows_beyond_memory_are_refused(fitted):
+    with pytest.raises(ValueError, match=r"GAN.generate: Input X contains NaN"):
+        fitted.generate(np.full((2, fitted.n_latent), np.nan))
+    for n, what in ((10**18, "needs .* of memory"), (0, "at least 1"), (-3, "at least 1")):
+        with pytest.raises(ValueError, match=rf"GAN.sample\(n_samples={n}\).*{what}"):
+            fitted.sample(n)

@@ -175,3 +175,10 @@ def test_a_model_file_comes_back_and_a_forged_one_does_not(fitted, tmp_path):
     forge(path, lambda d, t: t.update({"components_": t["components_"][:, :4]}))
     with pytest.raises(ModelFileError):
         tacit.load(path)
+
+
+def test_more_rows_than_memory_holds_are_refused():
+    model = RBM(2, max_iter=1).fit(np.eye(4))
+    for n, what in ((10**18, "needs .* of memory"), (0, "at least 1")):
+        with pytest.raises(ValueError, match=rf"RBM.sample\(n_samples={n}\).*{what}"):
+            model.sample(n)

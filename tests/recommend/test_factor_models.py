@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import tacit
 from tacit.core import ModelFileError, Serial, Threads
@@ -326,3 +327,10 @@ def test_wrong_arguments_are_refused():
         ImplicitALS(2).fit([("a", "x", -1.0)])
     with pytest.raises(ValueError, match="needs the attributes"):
         AttributeRecommender().fit(RATINGS)
+
+
+def test_a_sparse_matrix_is_no_list_of_pairs():
+    model = Biases().fit(RATINGS)
+    for ask in (model.predict, model.known):
+        with pytest.raises(TypeError, match="takes pairs of user and item, not a sparse"):
+            ask(sp.csr_array(np.eye(3)))

@@ -387,3 +387,10 @@ def test_consensus_tree_refuses_bad_input():
         consensus_tree(rows, variant="x")
     with pytest.raises(ValueError, match="minimum of 2"):
         consensus_tree(rows[:1])
+
+
+@pytest.mark.parametrize("rows", [[True], np.zeros((2, 3)), np.full((2, 5), np.nan), 5.0])
+def test_frequencies_of_other_words_or_none_are_refused(model, rows):
+    for ask in (model.scores, model.row_distances):
+        with pytest.raises(ValueError, match="Authorship"):
+            ask(rows)

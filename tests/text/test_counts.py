@@ -392,6 +392,17 @@ def test_a_pattern_that_never_ends_is_stopped():
         CountVectorizer(token_pattern=r"(?:a+)+$", time_limit=0.3).fit(["fine", "a" * 49 + "b"])
 
 
+@pytest.mark.parametrize("pattern", ["(" * 5000 + ")" * 5000, "a{99999999999999999999}", "(a"])
+def test_a_pattern_that_python_cannot_compile_is_refused(pattern):
+    with pytest.raises(ValueError, match="is not a regular expression"):
+        CountVectorizer(token_pattern=pattern).fit(["a letter"])
+
+
+def test_a_pattern_of_bytes_is_refused():
+    with pytest.raises(TypeError, match=r"token_pattern=b'a\+' .*give a str"):
+        CountVectorizer(token_pattern=b"a+").fit(["a letter"])
+
+
 @pytest.mark.parametrize("analyzer", ["word", "char"])
 def test_a_huge_range_of_n_grams_is_refused_before_its_terms_are_written(analyzer, monkeypatch):
     text = " ".join(f"w{i * i % 977}" for i in range(3000))

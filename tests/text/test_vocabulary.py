@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.text import Vocabulary
+from tacit.language import NGramModel
+from tacit.text import CountVectorizer, Vocabulary
 from tacit.text.vocabulary import check_vocabulary, unite
 
 some = settings(deadline=None, max_examples=100)  # no deadline: the first call compiles
@@ -91,3 +92,13 @@ def test_strings_come_back_with_their_places(more):
         words = Vocabulary.of(strings)
         assert words.strings == strings
         assert words.numbered() == {string: i for i, string in enumerate(strings)}
+
+
+@pytest.mark.parametrize("odd", [None, 3, b"fox"])
+def test_terms_of_another_type_than_str_are_refused(odd):
+    with pytest.raises(TypeError, match="Vocabulary terms must be str"):
+        CountVectorizer(vocabulary=["the", odd]).fit(["the fox"])
+    with pytest.raises(TypeError, match="The analyzer returned a term of type"):
+        CountVectorizer(analyzer=lambda text: ["the", odd]).fit(["the fox"])
+    with pytest.raises(TypeError, match="must hold str"):
+        NGramModel(2, vocabulary=["the", odd]).fit(["the fox"])

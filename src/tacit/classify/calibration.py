@@ -34,6 +34,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from tacit.core.estimator import Estimator, check_weights
+from tacit.data.sparse_structure import check_structure
 from tacit.linear.labeled_rows import check_labels
 from tacit.linear.losses import log_probabilities, probabilities
 from tacit.measure.cross_validation import fold_numbers
@@ -185,6 +186,7 @@ class CalibratedClassifier(ClassifierMixin, Estimator):
             )
         y = check_labels(y)
         if sp.issparse(X):
+            check_structure(X, "CalibratedClassifier")
             X = X.tocsr()
         elif not (isinstance(X, list) or hasattr(X, "iloc")):  # a frame keeps its names
             X = np.asarray(X)

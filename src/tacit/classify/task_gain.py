@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
+from tacit.data.sparse_structure import check_structure
 from tacit.measure.cross_validation import fold_numbers
 from tacit.measure.labels import Codes, codes_of
 
@@ -120,6 +121,8 @@ def majority(clusters: Codes, target: Codes, train: np.ndarray, common: int) -> 
 def with_clusters(X: Any, clusters: Codes) -> tuple[Any, Any]:
     """X with an indicator column per cluster, and X."""
     n, k = len(clusters.codes), len(clusters.names)
+    if sp.issparse(X):
+        check_structure(X, "by_task")
     rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
     if rows.ndim != 2 or rows.shape[0] != n:
         raise ValueError(

@@ -18,6 +18,7 @@ __all__ = ["compare"]
 
 MOST_CELLS = (24, 12)  # rows and columns of a table that fits a terminal
 WIDE = 14  # characters of a label in it
+WHOLE = re.compile(r"-?\d{1,4000}")  # a number as long as Python reads
 # Measures in the order they are shown: name, key, meaning.
 MEASURES = (
     ("Adjusted Rand", "adjusted_rand", "pairs grouped alike; 1: all, 0: as by chance"),
@@ -196,7 +197,7 @@ def by_size(labels: "Codes") -> list[int]:
 
     def key(i: int) -> tuple:
         text = str(labels.names[i])
-        is_number = re.fullmatch(r"-?\d+", text)
+        is_number = WHOLE.fullmatch(text)
         return (-labels.counts[i], *((0, int(text), "") if is_number else (1, 0, text)))
 
     return sorted(range(len(labels.names)), key=key)

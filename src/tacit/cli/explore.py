@@ -80,7 +80,8 @@ def explore(
     from tacit.explore.project.settings import as_topics
 
     try:
-        themes = as_topics(int(topics) if topics.strip().isdigit() else topics.strip().lower())
+        word = topics.strip().lower()
+        themes = as_topics(int(word) if word.isdecimal() and len(word) < 10 else word)
     except ValueError as error:
         raise click.UsageError(f"--{error}") from None
     from tacit.core.errors import DataError, TacitError

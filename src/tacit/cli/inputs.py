@@ -129,6 +129,8 @@ def missing(path: str) -> str:
     from tacit.core.wording import did_you_mean
 
     target = Path(path)
+    if target.is_symlink():
+        return f"{path[:200]!r} is a symbolic link to something that is not there."
     try:
         names = [each.name for each in target.parent.iterdir()]
     except OSError:

@@ -226,7 +226,7 @@ def sample(model_path: str, count: int, out: str | None, picture: str | None,
         from tacit import plot
 
         figure: Any = plot.samples(rows, shape=shape).figure
-        figure.savefig(picture, dpi=150)
+        output.save_figure(figure, picture)
     if out is not None:
         titles = [f"column{j}" for j in range(rows.shape[1])]
         output.write_csv(out, titles, ([f"{x:.6g}" for x in row] for row in rows))

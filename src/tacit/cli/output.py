@@ -231,7 +231,7 @@ def save_figure(figure: Any, path: str) -> None:
 
     from tacit.core.atomic import atomic_write
 
-    kind = Path(path).suffix.lower()[1:]
+    kind = Path(path).suffix.lower()[1:] or "png"
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
     with matplotlib.rc_context({"svg.hashsalt": "tacit"}), atomic_write(path) as file:
         figure.savefig(file, format=kind, dpi=150, metadata=dated)

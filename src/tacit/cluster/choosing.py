@@ -42,6 +42,7 @@ from tacit.core.randoms import key, permutation, seed_from
 from tacit.core.wording import count
 from tacit.data.bad_values import check_scale
 from tacit.data.checked import is_table
+from tacit.data.sparse_structure import check_structure
 from tacit.data.table import Table
 from tacit.kernels.unit_rows import unit_rows
 from tacit.measure.pair_scores import load_rows
@@ -181,6 +182,8 @@ def prepare_rows(
                 f"choose_k needs rows and columns, but X has ndim={X.ndim}. Reshape it."
             )
         X = X if X.dtype.kind in "fiub" else np.asarray(X, np.float64)
+    if sp.issparse(X):
+        check_structure(X, "choose_k")
     table = Table.of(X)
     n = len(table)
     if n > max_rows:
@@ -222,6 +225,7 @@ def check_words(words: Any, n: int) -> sp.csr_array:
             f"choose_k(words=...) needs a sparse matrix with a row for each of {n:,} rows, but "
             f"got {getattr(words, 'shape', type(words).__name__)}. Give one, or None."
         )
+    check_structure(words, "choose_k", "words")
     return sp.csr_array(words)
 
 

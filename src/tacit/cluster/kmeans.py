@@ -31,7 +31,7 @@ from tacit.core.loop import Fit, iterate
 from tacit.core.progress import Callback
 from tacit.core.stats import tree_sum
 from tacit.core.warn import warn_caller
-from tacit.data.checked import check_enough, check_table
+from tacit.data.checked import check_answer, check_enough, check_table
 from tacit.data.summary import DataSummary, summarize
 from tacit.data.table import Table, is_sparse
 
@@ -74,7 +74,8 @@ class CenterEstimator(
 
     def transform(self, X: Any) -> np.ndarray:
         """The distance of every row to every center."""
-        return np.concatenate(list(self._map(X, self._distances)))
+        distances = np.concatenate(list(self._map(X, self._distances)))
+        return check_answer(self, "transform", distances)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, and give the distance of every row to every center."""

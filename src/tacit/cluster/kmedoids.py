@@ -37,7 +37,7 @@ from tacit.core.progress import Callback, Step, notify
 from tacit.core.stats import tree_sum
 from tacit.core.warn import warn_caller
 from tacit.data.bad_values import check_distances, check_values
-from tacit.data.checked import check_enough, check_rows, check_table, is_table
+from tacit.data.checked import check_answer, check_enough, check_rows, check_table, is_table
 from tacit.data.summary import summarize
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import (
@@ -300,7 +300,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def transform(self, X: Any) -> np.ndarray:
         """The distance of every item to every medoid."""
         check_is_fitted(self)
-        return self._items(X, reset=False).distances(self._centers(), self.medoid_indices_)
+        items = self._items(X, reset=False)
+        distances = items.distances(self._centers(), self.medoid_indices_)
+        return check_answer(self, "transform", distances)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of distances to the nearest medoid."""

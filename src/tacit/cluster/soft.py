@@ -44,6 +44,7 @@ from tacit.core.engines import Engine, check_stop
 from tacit.core.progress import Callback
 from tacit.core.stats import Stats, tree_sum
 from tacit.core.warn import warn_caller
+from tacit.data.checked import check_answer, check_results
 from tacit.data.summary import DataSummary
 from tacit.data.table import Table, is_sparse, parts
 from tacit.kernels.distances import recompute_small
@@ -220,12 +221,15 @@ class SoftClusters(RestartedEstimator):
 
     def membership(self, X: Any) -> np.ndarray:
         """How much every row belongs to every cluster: (n_rows, n_clusters), rows sum to 1."""
-        return np.concatenate(list(self._map(X, memberships, start=self._start)))
+        answer = np.concatenate(list(self._map(X, memberships, start=self._start)))
+        return check_answer(self, "membership", answer)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective at ``cluster_centers_``."""
         blocks = self._map(X, collect, sample_weight, self._start)
-        return -float(tree_sum(stats.loss for stats in blocks))
+        loss = float(tree_sum(stats.loss for stats in blocks))
+        check_answer(self, "score", np.asarray(loss))
+        return -loss
 
     def _facts(self, params: Any) -> str:
         return f"{super()._facts(params)} {params[2:]}"
@@ -242,6 +246,7 @@ class SoftClusters(RestartedEstimator):
         if labels:
             nearest = lloyd.start(centers, summary, sparse=is_sparse(table))
             self.labels_ = np.concatenate(list(engine.map(lloyd.assign, nearest, table)))
+        check_results(self)
         self._warn_about_equal(max(self.tol, 1e-12) * summary.variance)
 
     def _warn_about_equal(self, limit: float) -> None:

@@ -161,6 +161,17 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Weights as float64, or None where all rows count once."""
     if sample_weight is None:
         return None
-    return np.ascontiguousarray(
-        _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    )
+    try:
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+    except OverflowError:
+        raise ValueError("sample_weight holds a whole number too large for a float.") from None
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight is as large as {weights.max():.3g}, so that the sum overflows. "
+            "Divide the weights by that number."
+        )
+    return np.ascontiguousarray(weights)

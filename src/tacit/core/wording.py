@@ -3,9 +3,10 @@
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["count", "did_you_mean", "listed"]
+__all__ = ["count", "did_you_mean", "listed", "shortened"]
 
 SHOWN = 20  # names in a message
+LONGEST = 100  # characters of one
 CLOSE = 0.65  # similarity from which a name may have been meant, of 1
 
 
@@ -19,14 +20,24 @@ def count(n: int, noun: str, many: str | None = None) -> str:
 
 
 def listed(names: Iterable[object], most: int = SHOWN) -> str:
-    """Names separated by commas; of many, the first.
+    """Names separated by commas; of many the first, of long ones the beginning.
 
     >>> listed(["a", "b"]), listed("abcd", most=2)
     ('a, b', 'a, b and 2 more')
     """
-    known = [str(name) for name in names]
+    known = list(names)
     more = f" and {len(known) - most:,} more" if len(known) > most else ""
-    return ", ".join(known[:most]) + more
+    return ", ".join(map(shortened, known[:most])) + more
+
+
+def shortened(name: object) -> str:
+    """A name that fits a message.
+
+    >>> shortened("a" * 200) == "a" * 100 + "..."
+    True
+    """
+    text = str(name)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def did_you_mean(word: str, known: Iterable[object]) -> str:

@@ -15,6 +15,7 @@ from tacit.core.estimator import CONTRACTS, check_weights
 from tacit.core.kernel import kernel
 from tacit.core.memory import gigabytes
 from tacit.data.bad_values import check_values
+from tacit.data.sparse_structure import check_structure
 from tacit.data.table import Table, is_sparse, parts
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 FLOATS = (np.float64, np.float32)
+LARGEST_COUNT = 2**53  # up to which float64 holds every whole number
 NUMBERS = (*FLOATS, np.int64, np.int32)  # for models that convert block by block
 
 
@@ -63,7 +65,7 @@ def check_table(
             estimator, X, reset=reset, dtypes=dtypes, sparse=sparse, finite=finite,
             distinct=distinct,
         )  # fmt: skip
-        table = Table.of(X, None if block_rows is None else block_rows(X))
+        table = Table.from_checked(X, None if block_rows is None else block_rows(X))
     if reset:
         estimator.n_features_in_ = table.shape[1]
     elif table.shape[1] != estimator.n_features_in_:
@@ -84,8 +86,15 @@ def check_count_table(
     for block in table:
         rows = parts(block.load()).rows
         values = rows.data if sp.issparse(rows) else rows
-        if not np.isfinite(values.sum(dtype=np.float64)):
+        with np.errstate(over="ignore"):
+            total = values.sum(dtype=np.float64)
+        if not np.isfinite(total):
             check_values(rows, name, block.start, table.source)
+        if values.size and values.max() > LARGEST_COUNT:
+            raise ValueError(
+                f"{name} takes counts, but X holds {values.max():.3g}, past 2**53. Give "
+                "counts, or rescale the rows."
+            )
         if values.size and values.min() < 0:
             raise ValueError(
                 f"Negative values in data passed to {name}, which takes counts. Give values of "
@@ -177,33 +186,6 @@ def refuse_other_kinds(X: Any, name: str) -> None:
                 f"{name}: X holds {dtype}, dates or durations, not numbers. Turn them into "
                 "numbers first, for example days since the first date."
             )
-
-
-def check_structure(X: Any, name: str) -> None:
-    """ValueError for a sparse matrix whose indices lead outside of it."""
-    if X.format in ("csr", "csc"):
-        major, minor = X.shape if X.format == "csr" else X.shape[::-1]
-        indices, indptr = X.indices, X.indptr
-        sound = (
-            len(indptr) == major + 1
-            and indptr[0] == 0
-            and indptr[-1] <= min(len(indices), len(X.data))
-            and bool((indptr[1:] >= indptr[:-1]).all())
-        )
-        pairs = [(indices, minor)]
-    elif X.format == "coo":
-        sound = len(X.row) == len(X.col) == len(X.data)
-        pairs = [(X.row, X.shape[0]), (X.col, X.shape[1])]
-    else:
-        return
-    for indices, size in pairs:
-        if sound and len(indices):
-            sound = bool(indices.min() >= 0 and indices.max() < size)
-    if not sound:
-        raise ValueError(
-            f"{name}: X is an inconsistent sparse matrix: its indices lead outside its shape "
-            f"{X.shape}. Build it again, or see check_format()."
-        )
 
 
 def check_results(estimator: Any) -> None:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.errors import DataError, PartialInput, on_one_line
-from tacit.core.wording import count
+from tacit.core.wording import count, listed
 from tacit.data.document_blocks import NamedRows, SelectedRows
 from tacit.data.spool import Spool
 from tacit.data.streams import Source
-from tacit.data.text_block import Repairs, Text, is_missing
+from tacit.data.text_block import Repairs, Text, is_missing, scrub
 from tacit.data.text_lines import NOTHING, Limits, Lost
 
 __all__ = [
@@ -100,7 +100,7 @@ class IngestReport:
         )
         out += [f"{count(n, noun)} {what}." for n, noun, what in losses if n]
         if self.duplicate_ids:
-            names = ", ".join(map(repr, list(self.duplicate_ids)[:3]))
+            names = listed(map(repr, list(self.duplicate_ids)[:3]))
             n = len(self.duplicate_ids)
             out.append(f"{count(n, 'id occurs', 'ids occur')} more than once: {names}.")
         if self.duplicate_keys:
@@ -189,7 +189,13 @@ class Build:
 
     def name(self, ids: Iterable[Any], duplicates: str) -> None:
         """Set the ids of the documents; ``duplicates`` says what to do with repeated ones."""
-        names = [str(i) if is_missing(id) else str(id) for i, id in enumerate(ids, 1)]
+        given = [str(i) if is_missing(id) else str(id) for i, id in enumerate(ids, 1)]
+        names = list(map(scrub, given))
+        if repaired := sum(old != new for old, new in zip(given, names, strict=True)):
+            self.report.notes.append(
+                f"{count(repaired, 'id')} with NUL or half of a surrogate pair, which was "
+                "removed or replaced by U+FFFD"
+            )
         counts = Counter(names)
         self.ids = names
         self.report.duplicate_ids = {name: n for name, n in counts.items() if n > 1}

@@ -6,7 +6,9 @@ shape (n, height, width), with a last axis of 3 for color, or (n, pixels) of squ
 .npz file holds such a stack and, if there is one, an array of n labels. Color becomes gray.
 """
 
+import os
 import re
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import DataError
-from tacit.core.memory import check_memory
+from tacit.core.memory import check_memory, format_bytes
 from tacit.core.wording import did_you_mean
+from tacit.data.streams import BOMB_RATIO, BOMB_SIZE
 
 __all__ = ["Images", "read_images"]
 
@@ -25,6 +28,8 @@ LARGEST = 2**26  # pixels of one image
 GRAY = np.array([0.299, 0.587, 0.114])  # luminance of red, green and blue (ITU-R BT.601)
 LABELS = ("target", "targets", "label", "labels", "y")
 STACKS = ("images", "data", "X", "x", "faces", "pixels")
+GAP = rb"(?:\s|#[^\n]*\n)+"
+HEADER = re.compile(rb"(P[2356])" + 3 * (GAP + rb"(\d{1,9})") + rb"\s")
 TERM = re.compile(r"\s*([+-])?\s*(?:(\d+(?:\.\d*)?|\.\d+)\s*\*\s*)?(.+?)\s*(?=\s[+-]\s|$)")
 
 
@@ -59,7 +64,7 @@ class Images:
         text = str(item)
         if text in self.names:
             return self.names.index(text)
-        if text.isdigit() and 1 <= int(text) <= len(self):
+        if text.isdecimal() and len(text) < 19 and 1 <= int(text) <= len(self):
             return int(text) - 1
         raise ValueError(
             f"There is no image {text!r}.{did_you_mean(text, self.names)} Give one of the "
@@ -118,6 +123,7 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
             loaded: Any = np.load(stream, allow_pickle=False)
             if suffix == ".npy":
                 return stack_of(loaded, None, place)
+            check_members(loaded.zip, place)
             arrays = {name: loaded[name] for name in loaded.files}
     except DataError:
         raise
@@ -139,6 +145,22 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
 
 
 # --- Stacks ---
+
+
+def check_members(archive: zipfile.ZipFile, place: Path) -> None:
+    """Refuse an archive whose members unpack to far more than it has bytes, or than memory has.
+
+    No more than the declared size of a member is ever read.
+    """
+    packed, unpacked = place.stat().st_size, sum(each.file_size for each in archive.infolist())
+    if unpacked > BOMB_SIZE and unpacked > BOMB_RATIO * packed:
+        raise DataError(
+            f"its {format_bytes(packed)} unpack to {format_bytes(unpacked)}, over {BOMB_RATIO} "
+            "times as much, which looks like a decompression bomb. If it is not, save the "
+            "images as .npy.",
+            file=str(place),
+        )
+    check_memory(unpacked, f"{place}", "Use fewer.")
 
 
 def stack_of(stack: np.ndarray, labels: Any, place: Path) -> Images:
@@ -183,8 +205,13 @@ def to_gray(image: np.ndarray) -> np.ndarray:
 
 def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
     known = (*NETPBM, *PILLOW)
+    inside = [  # rglob passes over subfolders that cannot be read
+        Path(parent, name)
+        for parent, _, names in os.walk(folder, onerror=fail)
+        for name in names
+    ]
     paths = sorted(
-        path for path in folder.rglob("*")
+        path for path in inside
         if path.suffix.lower() in known and path.is_file() and not path.name.startswith(".")
     )  # fmt: skip
     if not paths:
@@ -206,6 +233,10 @@ def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
     nested = all(len(path.relative_to(folder).parts) > 1 for path in paths)
     labels = np.array(parents) if nested and len(set(parents)) > 1 else None
     return Images(np.stack(images), names, labels, str(folder))
+
+
+def fail(error: OSError) -> None:
+    raise error
 
 
 def read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray:
@@ -246,9 +277,7 @@ def pillow() -> Any:
 def read_netpbm(path: Path) -> np.ndarray:
     """PGM and PPM, plain and raw, 8 and 16 bits: (height, width) or (height, width, 3)."""
     data = path.read_bytes()
-    header = re.match(
-        rb"(P[2356])(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)\s", data
-    )
+    header = HEADER.match(data)
     if header is None:
         raise DataError("is no PGM or PPM image: its header is wrong.", file=str(path))
     kind = header[1]

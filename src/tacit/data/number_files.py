@@ -172,12 +172,15 @@ def from_npy(source: Any, file: str, asked: Asked) -> NumberTable:
             table = Table.from_array(np.load(source, allow_pickle=False))
         else:
             table = Table.from_npy(source)
-    except (ValueError, EOFError, SyntaxError) as error:  # what NumPy has for broken files
+    except OSError:
+        raise
+    except Exception as error:  # NumPy has many kinds for headers that strangers wrote
         raise DataError(f"this .npy file cannot be read: {error}", file=file) from error
     if table.dtype.kind not in "iuf":
         raise DataError(
             f"the array holds {table.dtype}, not numbers. Convert it to float64.", file=file
         )
+    check_shape(*table.shape, file)  # a file without rows may declare any number of columns
     names = [f"c{j}" for j in range(table.shape[1])]
     chosen = choose_columns(names, asked.columns, asked.id_column, file)
     check_shape(len(table), len(chosen), file)

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from tacit.core.engines import Engine
 from tacit.core.errors import DataError
 from tacit.core.stats import Stats
 from tacit.data.table import Table, parts
 
-__all__ = ["ColumnSums", "Observed", "collect_columns", "observed_columns"]
+__all__ = ["ColumnSums", "Observed", "check_observed", "collect_columns", "observed_columns"]
 
 
 class Observed(NamedTuple):
@@ -61,18 +62,25 @@ def collect_columns(pivot: np.ndarray, block: Any) -> ColumnSums:
     )  # fmt: skip
 
 
+def check_observed(block: Any, table: Table, name: str) -> None:
+    """DataError for the first value of a block that is infinite."""
+    rows = parts(block.load()).rows
+    if sp.issparse(rows):
+        return  # those were checked, because none may be missing
+    bad = np.argwhere(np.isinf(rows))
+    if len(bad):
+        raise DataError(
+            f"{name} takes NaN for a missing value, but this is inf. Mark it as NaN, or remove "
+            "the row.",
+            file=table.source, row=block.start + int(bad[0, 0]), column=int(bad[0, 1]),
+        )  # fmt: skip
+
+
 def check_columns(stats: ColumnSums, table: Table, name: str) -> None:
     """Refuse infinite values and columns without any value."""
     if not np.isfinite(stats.squares).all():
         for block in table:
-            rows = np.asarray(parts(block.load()).rows)
-            bad = np.argwhere(np.isinf(rows))
-            if len(bad):
-                raise DataError(
-                    f"{name} takes NaN for a missing value, but this is inf. Mark it as NaN, "
-                    "or remove the row.",
-                    file=table.source, row=block.start + int(bad[0, 0]), column=int(bad[0, 1]),
-                )  # fmt: skip
+            check_observed(block, table, name)
         raise ValueError(f"{name}: the squares of the data overflow. Rescale the columns.")
     empty = np.flatnonzero(~(stats.counts > 0))
     if len(empty):

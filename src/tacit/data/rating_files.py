@@ -129,6 +129,9 @@ def parquet_columns(data: bytes, file: str, named: dict[str, str | None]) -> dic
         if column.null_count:
             row = pc.index(column.is_null(), True).as_py()
             raise DataError(f"the {role} is missing.", file=file, row=row + 1)
+        if pa.types.is_nested(column.type):
+            what = f"it holds {column.type}, not the names or numbers of {role}s."
+            raise DataError(what, file=file, column=places[role])
         out[f"{role}s"] = column.to_numpy()
     if places["rating"]:
         kind = table.column(places["rating"]).type

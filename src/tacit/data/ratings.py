@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.core.wording import count
+from tacit.data.sparse_structure import check_structure
 from tacit.kernels.sorting import pair_order
 
 __all__ = ["IdIndex", "Ratings", "RatingsReport", "as_objects", "encode_ids", "to_csr"]
@@ -135,6 +136,7 @@ class Ratings:
         """The stored entries of a sparse matrix, or all but the NaN of an array. Ids are the
         numbers of rows and columns."""
         if sp.issparse(matrix):
+            check_structure(matrix, "Ratings")
             stored = matrix.tocsr().tocoo()
             users, items = stored.coords
             values = stored.data
@@ -349,6 +351,10 @@ def checked_values(values: Any) -> np.ndarray:
             if isinstance(value, str | bytes) or not np.isscalar(value):
                 raise DataError(f"the rating {value!r} is not a number.", row=row) from None
         raise
+    except OverflowError:
+        row = next(row for row, value in enumerate(values, 1) if abs(value) > 1e308)
+        message = "the rating is a whole number too large for a float."
+        raise DataError(message, row=row) from None
     if numbers.ndim != 1:
         raise ValueError(f"Ratings: values have shape {numbers.shape}, not one dimension.")
     wrong = ~(np.abs(numbers) <= LARGEST)

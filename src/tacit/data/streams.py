@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from errno import EIO
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -190,7 +191,12 @@ def opened(origin: Any) -> Iterator[IO[bytes]]:
         yield origin
         return
     with open(origin, "rb") as file:
-        yield file
+        try:
+            yield file
+        except OSError as error:
+            if error.errno == EIO and error.filename is None:  # of a read, which names no file
+                error.filename = str(origin)
+            raise
 
 
 def gunzip(packed: "Counted", source: Source) -> Iterator[bytes]:

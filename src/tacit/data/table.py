@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.data.sparse_structure import check_structure
+
 __all__ = ["BLOCK_ROWS", "Batch", "Table", "block_rows_for", "is_sparse", "parts"]
 
 BLOCK_ROWS = 16_384
@@ -256,6 +258,13 @@ class Table:
     def from_array(cls, array: Any, block_rows: int | None = None) -> "Table":
         """Rows of a NumPy array or a CSR matrix in memory. Nothing is copied."""
         if sp.issparse(array):
+            check_structure(array, "Table.from_array")
+        return cls.from_checked(array, block_rows)
+
+    @classmethod
+    def from_checked(cls, array: Any, block_rows: int | None = None) -> "Table":
+        """The same for a sparse matrix whose structure has been checked."""
+        if sp.issparse(array):
             matrix = array if array.format == "csr" else array.tocsr()
             n = matrix.shape[0]
             width = -(-matrix.nnz // max(1, n))
@@ -268,6 +277,7 @@ class Table:
                 f"ndim={array.ndim}. Reshape it to two dimensions."
             )
         n, d = array.shape
+        block_rows = block_rows or (None if d else max(1, n))  # rows of nothing may be many
         blocks = cut(n, d, block_rows, lambda i, j: Rows(array, i, j))
         return cls(blocks, (n, d), array.dtype, in_memory=True)
 
@@ -280,6 +290,7 @@ class Table:
                 f"{path} holds an array with ndim={array.ndim}; a table needs two dimensions."
             )
         name, (n, d) = str(path), array.shape
+        block_rows = block_rows or (None if d else max(1, n))
         blocks = cut(n, d, block_rows, lambda i, j: NpyRows(name, i, j))
         return cls(blocks, array.shape, array.dtype, source=name)
 

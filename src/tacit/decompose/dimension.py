@@ -25,6 +25,7 @@ from tacit.core.engines import Engine, get_engine, one_blas_thread
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.data.bad_values import check_scale
 from tacit.data.checked import is_table
+from tacit.data.sparse_structure import check_structure
 from tacit.data.table import Table
 from tacit.decompose.classical_mds import inner_products
 from tacit.kernels.distances import distance_matrix
@@ -162,6 +163,8 @@ def diagnose(
     if is_table(X):
         table = Table.of(X)
     else:
+        if sp.issparse(X):
+            check_structure(X, "dimension")
         table = Table.of(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
     n, d = table.shape
     if n < 2:

@@ -23,7 +23,7 @@ from tacit.core.engines import Engine, Serial
 from tacit.core.estimator import Estimator, engine_for
 from tacit.core.stats import Stats
 from tacit.data.bad_values import check_values
-from tacit.data.checked import check_table
+from tacit.data.checked import check_answer, check_table
 from tacit.data.table import Table, parts
 from tacit.decompose.gram_panels import chunks, project, to_panels
 
@@ -62,14 +62,22 @@ class ProjectionEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         kind = np.float32 if table.dtype == np.float32 else np.float64
         out = np.empty((len(table), len(vectors)), kind)
         for block, part in zip(table, engine.map(project_block, params, table), strict=True):
-            if not np.isfinite(part).all():
+            with np.errstate(over="ignore"):
+                out[block.start : block.stop] = part
+            if not np.isfinite(out[block.start : block.stop]).all():
                 check_block(block, table, type(self).__name__)
-            out[block.start : block.stop] = part
+                check_answer(self, "transform", out[block.start : block.stop])
         return out
 
     def _coordinates(self, X: Any, k: int, dtype: Any = (np.float64, np.float32)) -> np.ndarray:
         """Rows of k coordinates, checked, for ``inverse_transform``."""
-        X = check_array(X, dtype=list(dtype))
+        try:
+            X = check_array(X, dtype=list(dtype))
+        except OverflowError:
+            raise ValueError(
+                f"{type(self).__name__}.inverse_transform: X holds a whole number too large "
+                "for a float, past 1e308. Give it what transform gave."
+            ) from None
         if X.shape[1] != k:
             raise ValueError(
                 f"{type(self).__name__}.inverse_transform needs rows of {k} components, but X "

@@ -38,7 +38,7 @@ from tacit.core.moments import Moments, MomentsParams
 from tacit.core.randoms import seed_from
 from tacit.core.stats import Stats
 from tacit.core.warn import warn_caller
-from tacit.data.checked import check_results, check_rows, check_table
+from tacit.data.checked import check_answer, check_results, check_rows, check_table
 from tacit.data.table import Table, is_sparse, parts
 from tacit.decompose.krylov import block_width, most_vectors, squared_length
 from tacit.decompose.low_rank import ProjectionEstimator, knee_of, rank_errors
@@ -388,10 +388,11 @@ class PCA(ProjectionEstimator):
                 return left / self.total_variance_ if self.total_variance_ > 0 else left
             return left * (self._weight - 1) / self._weight if self._weight > 1 else left
         table = check_table(self, X, sample_weight, reset=False, finite=True)
-        return rank_errors(
+        errors = rank_errors(
             as_float64(self.components_), table, engine_for(self),
             center=as_float64(self.mean_), relative=relative,
         )  # fmt: skip
+        return check_answer(self, "reconstruction_errors", errors)
 
     # --- The normal distribution that the components describe ---
 
@@ -415,7 +416,9 @@ class PCA(ProjectionEstimator):
         rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
         precision, rows = as_float64(self.get_precision()), rows - self.mean_
         constant = rows.shape[1] * math.log(2 * math.pi) - np.linalg.slogdet(precision)[1]
-        return -0.5 * (np.einsum("nd,nd->n", rows @ precision, rows) + constant)
+        with np.errstate(over="ignore", invalid="ignore"):
+            evidence = -0.5 * (np.einsum("nd,nd->n", rows @ precision, rows) + constant)
+        return check_answer(self, "score_samples", evidence)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of a row."""

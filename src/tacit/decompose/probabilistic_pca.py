@@ -41,7 +41,7 @@ from tacit.core.randoms import key, normals, seed_from
 from tacit.core.stats import Stats
 from tacit.core.warn import warn_caller
 from tacit.data.checked import check_answer, check_table
-from tacit.data.observed import observed_columns
+from tacit.data.observed import check_observed, observed_columns
 from tacit.data.table import Table, parts
 from tacit.decompose.low_rank import ProjectionEstimator
 from tacit.decompose.pca import PCA
@@ -270,7 +270,8 @@ class ProbabilisticPCA(ProjectionEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """The expected z of every row, given its observed values: (n, n_components)."""
-        return np.concatenate([mean for mean, _ in self._posteriors(X)])
+        means = np.concatenate([mean for mean, _ in self._posteriors(X)])
+        return check_answer(self, "transform", means)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from z."""
@@ -364,7 +365,11 @@ class ProbabilisticPCA(ProjectionEstimator):
         W = self._loadings()
         loadings = np.concatenate([W, np.zeros((len(W), 1))], axis=1)
         params = PPCAParams(loadings, self.noise_variance_, self.mean_, 0.0, False)
-        return engine_for(self).map(block_posterior, params, table)
+        answers = engine_for(self).map(block_posterior, params, table)
+        for block, answer in zip(table, answers, strict=True):
+            if not all(np.isfinite(values).all() for values in answer):
+                check_observed(block, table, "ProbabilisticPCA")
+            yield answer
 
     def _after_load(self) -> None:
         if not self.noise_variance_ > 0:
@@ -395,6 +400,8 @@ def block_posterior(params: PPCAParams, block: Any) -> tuple:
     mean, evidence = np.empty((n, k)), np.empty(n)
     for index, observed in ((complete, None), (~complete, mask[~complete])):
         if index.any():
-            part = np.nan_to_num(rows[index], nan=0.0)
-            mean[index], _, evidence[index] = posterior(params, part, observed)
+            part = rows[index]
+            part = np.where(np.isnan(part), 0.0, part)
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean[index], _, evidence[index] = posterior(params, part, observed)
     return mean, evidence

@@ -35,7 +35,7 @@ from tacit.core.moments import Moments, MomentsParams
 from tacit.core.progress import Callback
 from tacit.core.randoms import seed_from
 from tacit.core.warn import warn_caller
-from tacit.data.checked import check_results, check_table
+from tacit.data.checked import check_answer, check_results, check_table
 from tacit.data.table import Table, parts
 from tacit.decompose import krylov
 from tacit.decompose.gram_panels import chunk_caches, combine, to_panels
@@ -353,7 +353,8 @@ class TruncatedSVD(ProjectionEstimator):
         check_is_fitted(self)
         table = check_table(self, X, reset=False, finite=True)
         rows = np.asarray(self.components_, np.float64)
-        return rank_errors(rows, table, get_engine(self.engine), relative=relative)
+        errors = rank_errors(rows, table, get_engine(self.engine), relative=relative)
+        return check_answer(self, "reconstruction_errors", errors)
 
     # --- Parts ---
 

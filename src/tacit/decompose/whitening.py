@@ -29,7 +29,7 @@ from tacit.core import moments as column_moments
 from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.moments import Moments, MomentsParams
-from tacit.data.checked import check_table
+from tacit.data.checked import check_answer, check_table
 from tacit.data.table import parts
 from tacit.decompose.low_rank import ProjectionEstimator
 from tacit.decompose.truncated_svd import with_signs
@@ -221,7 +221,8 @@ class Whitener(ProjectionEstimator):
         check_is_fitted(self)
         table = check_table(self, X, reset=False, finite=True)
         params = (self.whitening_, self.mean_)
-        return np.concatenate(list(engine_for(self).map(whiten_block, params, table)))
+        whitened = np.concatenate(list(engine_for(self).map(whiten_block, params, table)))
+        return check_answer(self, "transform", whitened)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the columns of the data from whitened ones."""

@@ -144,9 +144,9 @@ def check_words(vocabulary: Any) -> list[str]:
             f"NGramModel(vocabulary={vocabulary[:40]!r}) must be a list of words, not one str."
         )
     words = list(vocabulary)
-    strange = next((word for word in words if not isinstance(word, str)), None)
-    if strange is not None:
-        raise TypeError(f"NGramModel(vocabulary=...) must hold str, but {strange!r} is not.")
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"NGramModel(vocabulary=...) must hold str, but {word!r} is not.")
     return [word for word in words if word not in SPECIAL]
 
 

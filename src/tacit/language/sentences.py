@@ -162,9 +162,9 @@ def words_of(sentences: Iterable[Sequence[str]]) -> BlockWords:
     for sentence in sentences:
         numbers += [seen.setdefault(word, len(seen)) for word in sentence]
         lengths.append(len(sentence))
-    strange = next((word for word in seen if not isinstance(word, str)), None)
-    if strange is not None:
-        raise TypeError(f"Words must be str, but {strange!r} is not. Turn them into str.")
+    for word in seen:
+        if not isinstance(word, str):
+            raise TypeError(f"Words must be str, but {word!r} is not. Turn them into str.")
     words = sorted(seen)
     rank = np.empty(len(words), np.int32)
     rank[[seen[word] for word in words]] = np.arange(len(words))

@@ -96,7 +96,21 @@ def scores(params: Any, block: Any) -> np.ndarray:
     """(n, k) scores of a block's rows, for params with ``weights`` and ``intercept``."""
     rows = parts(block).rows
     check_finite(rows, "predict")
-    return np.asarray(rows @ params.weights, np.float64) + params.intercept
+    with np.errstate(over="ignore", invalid="ignore"):
+        table = np.asarray(rows @ params.weights, np.float64) + params.intercept
+    if not np.isfinite(table.sum()):
+        check_scores(table, params)
+    return table
+
+
+def check_scores(table: np.ndarray, params: Any) -> None:
+    """ValueError where the values were so large that a score overflowed. Minus infinity is the
+    score of a class that a weight of minus infinity rules out."""
+    ruled_out = np.isneginf(params.weights).any() or np.isneginf(params.intercept).any()
+    overflows = np.isnan(table) | np.isposinf(table) if ruled_out else ~np.isfinite(table)
+    if overflows.any():
+        raise ValueError("predict: the values of X are so large that scores overflow. Rescale "
+                         "the columns.")  # fmt: skip
 
 
 def top_classes(params: Any, block: Any) -> np.ndarray:

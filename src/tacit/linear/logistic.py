@@ -31,6 +31,7 @@ from tacit.core.estimator import N_JOBS, engine_for, with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import no_gain_for, run_pass, sweep
+from tacit.data.checked import check_results
 from tacit.data.table import Table
 from tacit.kernels.sparse_rows import row_squares
 from tacit.linear.coordinate_descent import solve_coordinates
@@ -257,6 +258,7 @@ class LogisticRegression(LinearClassifier):
         if labeled.table.dtype == np.float32:
             self.weights_ = self.weights_.astype(np.float32)
             self.intercept_ = self.intercept_.astype(np.float32)
+        check_results(self)
         if not self.converged_ and self.n_iter_ >= self.max_iter:
             reached = f"a partial derivative of {self.slope_:.2g}, above tol={self.tol:g}"
             if self.slope_ <= self.tol:

@@ -33,6 +33,7 @@ from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.minimize import minimize
 from tacit.core.randoms import seed_from
 from tacit.core.sweep import sweep
+from tacit.data.checked import check_results
 from tacit.data.table import Batch, Table
 from tacit.linear.coordinate_descent import solve_coordinates
 from tacit.linear.dual import Measured, Solution, solve_dual
@@ -322,3 +323,4 @@ class LinearSVC(LinearClassifier):
         self.objective_ = solution.measured.objective * scale
         self.gap_ = solution.measured.gap * scale
         self.n_iter_, self.converged_ = solution.passes, solution.converged
+        check_results(self)

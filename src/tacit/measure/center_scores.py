@@ -25,6 +25,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tacit.core.engines import Engine, get_engine, ready
 from tacit.core.kernel import kernel
 from tacit.data.bad_values import check_values
+from tacit.data.sparse_structure import check_structure
 from tacit.data.table import Table, parts
 from tacit.kernels.distances import between_rows, canonical_csr, euclidean, sparse_squared
 from tacit.measure.labels import Codes, check_two_clusters, codes_of, warn_undefined
@@ -144,6 +145,7 @@ def labeled(X: Any, labels: Any, name: str) -> tuple[Table, Codes]:
                 "dimensions."
             )
     elif sp.issparse(X):
+        check_structure(X, name)
         X = canonical_csr(X)
     table = Table.of(X)
     if not len(table):

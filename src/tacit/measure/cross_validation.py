@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.data.sparse_structure import check_structure
 from tacit.measure.classification import Confusion, confusion, wilson_interval
 from tacit.measure.labels import codes_of
 
@@ -147,6 +148,7 @@ def take_rows(X: Any, chosen: np.ndarray) -> Any:
     """The chosen rows of an array, a sparse matrix, a data frame or a list."""
     rows = np.flatnonzero(chosen)
     if sp.issparse(X):
+        check_structure(X, "cross_predict")
         return X.tocsr()[rows]
     if isinstance(X, np.ndarray):
         return X[rows]

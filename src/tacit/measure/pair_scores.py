@@ -36,6 +36,7 @@ from tacit.core.engines import Engine, check_stop, get_engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
 from tacit.data.bad_values import check_values
+from tacit.data.sparse_structure import check_structure
 from tacit.data.table import Table
 from tacit.kernels.distances import METRICS, between_objects, between_rows, squared_distance
 from tacit.measure.center_scores import center_distances, spread_of
@@ -80,6 +81,7 @@ def load_rows(X: Any, metric: Any, *, name: str) -> Any:
             )
         X = X.take(np.arange(len(X)))
     if sp.issparse(X):
+        check_structure(X, name)
         X = sp.csr_array(X)
     else:
         X = np.asarray(X)

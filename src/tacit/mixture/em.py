@@ -27,6 +27,7 @@ from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.loop import Fit, iterate
 from tacit.data.checked import check_enough, check_results
+from tacit.data.observed import check_observed
 from tacit.data.table import Table
 
 __all__ = ["Mixture", "posterior", "run_em"]
@@ -149,7 +150,7 @@ class Mixture(DensityMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable component of every row; a tie goes to the lowest."""
-        return np.concatenate(list(self._map_blocks(block_best, X)))
+        return np.concatenate([best for best, _ in self._map_blocks(block_best, X)])
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of every row."""
@@ -171,14 +172,30 @@ class Mixture(DensityMixin, Estimator):
     def _map_blocks(self, function: Callable, X: Any) -> Any:
         check_is_fitted(self)
         table = self._table(X, None, reset=False)
-        return engine_for(self).map(function, (self._log_joint, self._params()), table)
+        model = (self._log_joint, self._params())
+        answers = engine_for(self).map(function, model, table)
+        for block, answer in zip(table, answers, strict=True):
+            if not all(np.isfinite(values).all() for values in answer):
+                check_observed(block, table, type(self).__name__)
+            if any(np.isnan(values).any() for values in answer):
+                raise ValueError(
+                    f"{type(self).__name__}: the values of X are so large that likelihoods "
+                    "overflow. Rescale the columns."
+                )
+            yield answer
 
 
 def block_posterior(model: tuple[Callable, Any], block: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) the log evidence and (n, k) the responsibilities."""
     log_joint, params = model
-    return posterior(log_joint(params, block))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return posterior(log_joint(params, block))
 
 
-def block_best(model: tuple[Callable, Any], block: Any) -> np.ndarray:
+def block_best(model: tuple[Callable, Any], block: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) the most probable component, and the logarithm of its joint density."""
     log_joint, params = model
-    return log_joint(params, block).argmax(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        joint = log_joint(params, block)
+    best = joint.argmax(axis=1)
+    return best, np.take_along_axis(joint, best[:, None], axis=1)

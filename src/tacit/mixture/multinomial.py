@@ -357,7 +357,11 @@ class MultinomialMixture(CountMixture):
         words = sum(float(parts(block.load()).rows.sum()) for block in table)
         if not words:
             raise ValueError("perplexity needs documents with words, but X has none.")
-        return float(np.exp(-self.score_samples(X).sum() / words))
+        with np.errstate(over="ignore"):
+            value = float(np.exp(-self.score_samples(X).sum() / words))
+        if not np.isfinite(value):
+            raise ValueError(f"perplexity overflows, because X has only {words:.3g} words.")
+        return value
 
     def sample(
         self, n_samples: int = 1, length: int = 100, random_state: Any = None

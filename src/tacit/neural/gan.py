@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.checkpoint import finish
 from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key, normals, seed_from
+from tacit.data.bad_values import check_values
 from tacit.data.checked import check_table
 from tacit.data.table import Table
 from tacit.neural.diagnosis import Diagnosis, diagnose
@@ -49,6 +50,7 @@ from tacit.neural.training import (
     Columns,
     NeuralNetwork,
     Scaler,
+    check_number,
     describe_columns,
     optimizer,
     unit_scaler,
@@ -303,6 +305,7 @@ class GAN(NeuralNetwork):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """(n_samples, n_features) draw rows."""
         check_is_fitted(self)
+        check_number(n_samples, max(self.n_latent, len(self.mean_)), "GAN")
         latent = normals(key(seed_from(random_state)), (n_samples, self.n_latent))
         return self.generate(latent)
 
@@ -315,6 +318,7 @@ class GAN(NeuralNetwork):
                 f"GAN.generate takes points of {self.n_latent} columns, but got an array of "
                 f"shape {latent.shape}. Draw them from a normal distribution."
             )
+        check_values(latent, "GAN.generate")
         network, scaler = self._network(), self._scaler()
 
         def generate(xp: Any, points: Any) -> Any:

@@ -31,12 +31,13 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.checkpoint import finish
 from tacit.core.estimator import with_callbacks
 from tacit.core.randoms import key, normals, seed_from, uniforms
-from tacit.data.checked import check_table
+from tacit.data.checked import check_answer, check_table
 from tacit.neural.layers import activate, fold, jnp, normal, optax, uniform
 from tacit.neural.training import (
     Columns,
     EncoderNetwork,
     Scaler,
+    check_number,
     dense,
     describe_columns,
     log_odds,
@@ -274,7 +275,8 @@ class RBM(EncoderNetwork):
 
     def transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_components) P(h = 1 | row) of every hidden unit."""
-        return self._map_checked(X, lambda network: network.hidden_means)
+        means = self._map_checked(X, lambda network: network.hidden_means)
+        return check_answer(self, "transform", means)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """(n_rows, n_features) the means of the visible units, given the hidden ones."""
@@ -346,6 +348,7 @@ class RBM(EncoderNetwork):
         check_is_fitted(self)
         seed = seed_from(random_state)
         d = self.n_features_in_
+        check_number(n_samples, max(d, self.n_components), "RBM")
         if start is None:
             base = activate(np, "sigmoid", self.intercept_visible_.astype(np.float64))
             first = (uniforms(key(seed, -1), (n_samples, d)) < base).astype(np.float64)

@@ -32,6 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.checkpoint import begin
 from tacit.core.engines import Serial, Threads
 from tacit.core.estimator import Estimator
+from tacit.core.memory import check_memory
 from tacit.core.randoms import key, permutation
 from tacit.core.stats import Stats, tree_sum
 from tacit.core.sweep import Sequential, Visited, no_gain_for, sweep
@@ -41,8 +42,9 @@ from tacit.data.table import Table, parts
 from tacit.neural.layers import device_of, fold, jax, jnp, key_words, optax, to_numpy
 
 __all__ = [
-    "Columns", "EncoderNetwork", "NeuralNetwork", "Scaler", "Trained", "Training", "dense",
-    "describe_columns", "log_odds", "optimizer", "padded_batch", "unit_scaler", "zeros_for",
+    "Columns", "EncoderNetwork", "NeuralNetwork", "Scaler", "Trained", "Training",
+    "check_number", "dense", "describe_columns", "log_odds", "optimizer", "padded_batch",
+    "unit_scaler", "zeros_for",
 ]  # fmt: skip
 
 WORK = {"cpu": 4e9, "gpu": 1e12}  # operations of one compiled call: some 100 ms, for Ctrl-C
@@ -91,6 +93,14 @@ def collect_columns(_: None, block: Any) -> Columns:
     mean = rows.mean(axis=0, dtype=np.float64)
     deviations = np.square(rows - mean).sum(axis=0)
     return Columns(n, mean, deviations, rows.min(axis=0), rows.max(axis=0))
+
+
+def check_number(n_samples: int, width: int, name: str) -> None:
+    """ValueError for a number of rows that cannot be drawn, or not held in memory."""
+    if n_samples < 1:
+        raise ValueError(f"{name}.sample(n_samples={n_samples}) must be at least 1.")
+    what = f"{name}.sample(n_samples={n_samples})"
+    check_memory(4 * 8 * n_samples * width, what, "Draw fewer at a time.")
 
 
 def describe_columns(table: Table, name: str) -> Columns:

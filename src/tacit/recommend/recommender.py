@@ -306,6 +306,11 @@ class Recommender(Estimator):
             return users, self._index(1).find(pairs.item_ids)[pairs.items]
         if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] == 2:
             return self._index(0).find(pairs[:, 0]), self._index(1).find(pairs[:, 1])
+        if sp.issparse(pairs):
+            raise TypeError(
+                "predict takes pairs of user and item, not a sparse matrix. Give "
+                "Ratings.of(matrix)."
+            )
         listed = list(pairs)
         for place, pair in enumerate(listed):
             if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:

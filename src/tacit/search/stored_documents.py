@@ -126,7 +126,8 @@ class StoredDocuments(NamedTuple):
                 raise KeyError(f"There is no document {id!r} in the index.{meant}")
             return row
         number = str(id)
-        row = int(number) if number.isascii() and number.isdigit() else -1
+        is_number = number.isascii() and number.isdigit() and len(number) < 19
+        row = int(number) if is_number else -1
         if not 0 <= row < self.n:
             raise KeyError(
                 f"There is no document {id!r} in the index; they are numbered from 0 to "

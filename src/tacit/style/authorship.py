@@ -30,6 +30,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from tacit.core.engines import Engine
 from tacit.core.estimator import Estimator
+from tacit.data.bad_values import check_values
 from tacit.decompose import TruncatedSVD
 from tacit.style.deltas import (
     VARIANTS,
@@ -383,7 +384,14 @@ class Authorship(ClassifierMixin, Estimator):
     def scores(self, frequencies: np.ndarray) -> np.ndarray:
         """z-scores of rows of frequencies, by the scale of the texts that were fitted."""
         check_is_fitted(self)
-        return Scale(*self.scale_).scores(np.asarray(frequencies, np.float64))
+        rows, scale = np.asarray(frequencies, np.float64), Scale(*self.scale_)
+        if rows.ndim != 2 or rows.shape[1] != len(scale.mean):
+            raise ValueError(
+                f"Authorship was fitted on {len(scale.mean)} words, but the frequencies have "
+                f"shape {rows.shape}. Give a column for each word."
+            )
+        check_values(rows, "Authorship")
+        return scale.scores(rows)
 
     def map(self, texts: Any = None) -> StyleMap:
         """Blocks as points in the plane where the blocks of the known texts differ most.

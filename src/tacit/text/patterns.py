@@ -59,9 +59,11 @@ class Runs(NamedTuple):
 
 def check_pattern(pattern: str) -> None:
     """ValueError for an invalid token pattern."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"token_pattern={pattern!r} is not a regular expression: give a str.")
     try:
         groups = re.compile(pattern).groups
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(
             f"token_pattern={pattern!r} is not a regular expression: {error}."
         ) from error

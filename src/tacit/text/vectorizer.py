@@ -114,12 +114,12 @@ class Analysis:
                 edges[i + 1] = len(stream)
         finally:
             getattr(analyze, "close", lambda: None)()
-        strange = next((term for term in places if not isinstance(term, str)), None)
-        if strange is not None:
-            raise TypeError(
-                f"The analyzer returned a term of type {type(strange).__name__}: {strange!r}. "
-                "Terms must be str; turn others into str."
-            )
+        for term in places:
+            if not isinstance(term, str):
+                raise TypeError(
+                    f"The analyzer returned a term of type {type(term).__name__}: {term!r}. "
+                    "Terms must be str; turn others into str."
+                )
         order = sorted(places)
         rank = np.empty(len(order), np.int32)
         rank[[places[term] for term in order]] = np.arange(len(order), dtype=np.int32)

@@ -172,9 +172,9 @@ def check_vocabulary(vocabulary: Any) -> dict[str, int] | None:
                 raise ValueError(f"Duplicate term in vocabulary: {term!r}. Give it once.")
     if not columns:
         raise ValueError("empty vocabulary passed to fit. Give at least one term, or None.")
-    strange = next((term for term in columns if not isinstance(term, str)), None)
-    if strange is not None:
-        raise TypeError(f"Vocabulary terms must be str, but {strange!r} is not.")
+    for term in columns:
+        if not isinstance(term, str):
+            raise TypeError(f"Vocabulary terms must be str, but {term!r} is not.")
     return columns
 
 

@@ -21,6 +21,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from tacit.core.randoms import key, permutation, seed_from, spawn
+from tacit.data.sparse_structure import check_structure
 from tacit.topics.lda_gibbs import GibbsLDA
 from tacit.topics.topic_quality import coherence, diversity
 
@@ -105,6 +106,8 @@ def choose_topics(
     3
     """
     sizes = sorted(set(candidates))
+    if sp.issparse(X):
+        check_structure(X, "choose_topics")
     rows = sp.csr_array(X)
     if not sizes or sizes[0] < 1:
         raise ValueError(f"choose_topics needs numbers of topics from 1, but got {sizes}.")

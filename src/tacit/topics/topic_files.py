@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from tacit.core.atomic import atomic_write
 from tacit.core.errors import DataError
+from tacit.data.sparse_structure import check_structure
 from tacit.topics.lda_gibbs import Assignments, GibbsLDA
 from tacit.topics.topic_model import sizes_of
 from tacit.topics.topic_quality import top_words
@@ -266,6 +267,8 @@ def pyldavis_data(model: Any, X: Any, words: Sequence[str]) -> dict[str, Any]:
     >>> sorted(data), data["doc_lengths"].tolist()
     (['doc_lengths', 'doc_topic_dists', 'term_frequency', 'topic_term_dists', 'vocab'], [3, 4])
     """
+    if sp.issparse(X):
+        check_structure(X, "pyldavis_data")
     rows = sp.csr_array(X)
     return {
         "topic_term_dists": model.topics_,

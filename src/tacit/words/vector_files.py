@@ -122,15 +122,14 @@ def read_text(
             "The file is cut off or damaged.",
             file=name,
         )
+    if 2 * size * len(lines) > len(data):  # a number takes two bytes at least
+        i = next(i for i, line in enumerate(lines) if len(line) < 2 * size)
+        raise too_few(lines[i].rstrip().rsplit(b" ", size), size, name, first_row + i)
     words, matrix = [], np.empty((len(lines), size), np.float32)
     for i, line in enumerate(lines):
         fields = line.rstrip().rsplit(b" ", size)
         if len(fields) != size + 1:
-            raise DataError(
-                f"a word and {size} numbers were expected, but there are {len(fields)} fields.",
-                file=name,
-                row=first_row + i,
-            )
+            raise too_few(fields, size, name, first_row + i)
         try:
             with np.errstate(over="ignore"):  # inf is refused below
                 matrix[i] = fields[1:]
@@ -143,6 +142,11 @@ def read_text(
         words.append(fields[0].decode("utf-8", "replace"))
     check_finite(matrix, name, first_row)
     return words, matrix
+
+
+def too_few(fields: list[bytes], size: int, name: str, row: int) -> DataError:
+    message = f"a word and {size} numbers were expected, but there are {len(fields)} fields."
+    return DataError(message, file=name, row=row)
 
 
 def read_binary(

@@ -190,9 +190,9 @@ class WordVectors(TransformerMixin, Estimator):
             )
         if self.vectors.shape[1] == 0 or not len(self.words):
             raise ValueError("WordVectors needs at least one word, and one number per vector.")
-        strange = next((word for word in self.words if not isinstance(word, str)), None)
-        if strange is not None:
-            raise TypeError(f"Words must be str, but {strange!r} is not. Turn them into str.")
+        for word in self.words:
+            if not isinstance(word, str):
+                raise TypeError(f"Words must be str, but {word!r} is not. Turn them into str.")
         if self.counts is not None and (
             self.counts.shape != (len(self.words),) or (self.counts < 0).any()
         ):

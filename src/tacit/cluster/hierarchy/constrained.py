@@ -36,6 +36,7 @@ from tacit.cluster.hierarchy.linkage import build_linkage
 from tacit.core.engines import Engine
 from tacit.core.kernel import kernel
 from tacit.core.memory import check_memory
+from tacit.data.sparse_structure import check_structure
 from tacit.kernels.distances import squared_distance
 
 __all__ = ["check_graph", "constrained_linkage"]
@@ -68,6 +69,8 @@ def check_graph(connectivity: Any, X: Any, n: int, name: str) -> sp.csr_array:
     """The graph as a symmetric CSR matrix without loops; only where it is not zero counts."""
     if callable(connectivity):
         connectivity = connectivity(X)
+    if sp.issparse(connectivity):
+        check_structure(connectivity, name, "connectivity")
     try:
         graph = sp.csr_array(connectivity)
     except (TypeError, ValueError) as error:

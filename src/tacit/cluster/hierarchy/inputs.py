@@ -21,6 +21,7 @@ from tacit.core.errors import DataError
 from tacit.core.memory import check_memory
 from tacit.core.warn import warn_caller
 from tacit.data.checked import check_in_memory, is_table
+from tacit.data.sparse_structure import check_structure
 from tacit.data.summary import summarize
 from tacit.data.table import Table
 from tacit.kernels.distances import distance_matrix
@@ -69,6 +70,8 @@ def check_input(
         )
     if is_table(X):
         X = check_in_memory(Table.of(X), name, SMALLER).load()
+    if sp.issparse(X):
+        check_structure(X, name)
     if callable(metric):
         return from_objects(X, method, metric, name)
     metric = ALIASES.get(metric, metric) if isinstance(metric, str) else metric

@@ -145,7 +145,7 @@ async def read_json(request: Request) -> dict[str, Any]:
         raise Refused(400, "The body must be JSON, with Content-Type: application/json.")
     too_much = Refused(413, "The body is over 1 MB; send less at a time.")
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > MOST_BODY:
+    if length.isdecimal() and (len(length) > 18 or int(length) > MOST_BODY):
         raise too_much
     body = bytearray()
     async for chunk in request.stream():  # Content-Length may be missing

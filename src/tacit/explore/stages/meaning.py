@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tacit.core.engines import one_blas_thread
+from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.stage import Context, Output
 
@@ -107,6 +108,11 @@ def word_weights(document_counts: np.ndarray, n: int, power: int = 2) -> np.ndar
     >>> word_weights(np.array([1, 4]), 9, power=1).round(2).tolist()
     [1.61, 0.69]
     """
+    if type(power) is not int or not 0 <= power < 100:  # read from the facts of a project
+        raise DataError(
+            f"The project is damaged: idf_power={str(power)[:40]!r} is no small number. Run "
+            "tacit explore again."
+        )
     return np.log((1 + n) / (1 + document_counts.astype(np.float64))) ** power
 
 
