@@ -33,7 +33,7 @@ __all__ = [
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
 OPENING = 500  # characters of a document that its title is looked for in
-SAMPLE = 20_000  # documents that repeated passages are found in
+SAMPLE = 5000  # documents that repeated passages are found in
 LINE_WORDS, SENTENCE_WORDS = 6, 8  # of a passage, at least; people repeat short sentences
 PIECE = re.compile(r"(\n|(?<=[.!?]) +)")  # what separates lines and sentences
 REPEATS, REPEATED = 10, 0.01  # documents, and fraction of the documents, that share a passage
