@@ -1,5 +1,7 @@
 """Texts cleaned for the page, colours for kinds, and the groups of other numbers."""
 
+import re
+from importlib import resources
 from xml.etree import ElementTree
 
 import numpy as np
@@ -29,6 +31,24 @@ def test_cleaned_text_is_one_line_without_controls_that_utf8_can_hold(text):
     title, opening = title_and_opening(text)
     assert len(title) <= TITLE
     assert len(opening) <= OPENING
+
+
+# What turns a string into elements or code; in a page it would be a string of a document.
+PARSES = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|srcdoc|DOMParser|createContextualFragment"
+    r"|document\s*\.\s*write|\beval\s*\(|\bnew\s+Function\b"
+)
+
+
+def test_no_script_of_the_page_parses_a_string_as_html_or_code():
+    folder = resources.files("tacit.explore") / "web"
+    scripts = {
+        each.name: each.read_text() for each in folder.iterdir() if each.name[-3:] == ".js"
+    }
+    assert "dom.js" in scripts
+    assert {
+        name: PARSES.findall(text) for name, text in scripts.items() if PARSES.search(text)
+    } == {}
 
 
 def test_the_picture_of_a_map_is_xml_whatever_names_and_ids_hold():

@@ -23,6 +23,7 @@ from sklearn.feature_extraction import text as learn
 from tacit.core import DataError, Serial, Threads, tree_sum
 from tacit.data import Documents, document_blocks
 from tacit.text import CountVectorizer, derive_stop_words
+from tacit.text.patterns import PatternTokenizer
 from tacit.text.term_counts import count_terms, term_stats
 
 some = settings(deadline=None, max_examples=60)  # no deadline: the first call compiles
@@ -442,6 +443,18 @@ def test_the_process_that_runs_a_pattern_dies_with_its_parent_even_in_the_middle
     while alive(child) and time.monotonic() < end:
         time.sleep(0.05)
     assert not alive(child)
+
+
+def test_a_text_after_an_interrupted_one_gets_its_own_tokens(monkeypatch):
+    def interrupted(size):
+        raise KeyboardInterrupt
+
+    with PatternTokenizer(r"\w+-\w+", limit=60) as tokens_of:
+        with monkeypatch.context() as patch:
+            patch.setattr(tokens_of, "_read", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                tokens_of("one-two")
+        assert tokens_of("three-four") == ["three-four"]
 
 
 def test_a_pattern_is_run_by_the_analyzer_too_and_its_process_ends():

@@ -137,6 +137,9 @@ class PatternTokenizer:
                     "time_limit."
                 ) from None
             raise RuntimeError(f"The process that runs {self.pattern!r} ended.") from error
+        except BaseException:  # its reply would be taken for that to the next text
+            self.close()
+            raise
         finally:
             self._since = None
         return reply.split("\0") if count else []
