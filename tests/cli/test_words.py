@@ -120,3 +120,19 @@ def test_words_by_a_semantic_index_still_work(tacit, text, tmp_path):
     run = tacit("words", "similar", index, "a1", "--json")
     assert len(json.loads(run.out)["similar"]) == 10
     assert tacit("words", "similar", index, "zzz").code == 2
+
+
+def test_a_flipped_bit_is_found_before_the_answer_unless_the_file_is_trusted(tacit, tmp_path):
+    from tacit.words import WordVectors
+
+    path = tmp_path / "v.safetensors"
+    WordVectors.of(["king", "queen"], [[1.0, 2], [2, 1]]).save(path)
+    data = bytearray(path.read_bytes())
+    data[-2] ^= 1  # in the arrays, which a mapped file does not verify
+    path.write_bytes(data)
+    for command in (["near", path, "king"], ["analogy", path, "king", "queen", "king"]):
+        run = tacit("words", *command)
+        assert run.code == 4
+        assert "checksum" in run.err
+        assert "checksum" not in tacit("words", *command, "--trust").err
+    assert tacit("words", "near", path, "king", "--trust").code == 0

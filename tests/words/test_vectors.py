@@ -134,7 +134,7 @@ def test_frequent_words_weigh_less_with_sif():
 def test_word_vectors_can_be_cloned_pickled_and_saved(tmp_path):
     vectors = royals(weighting="sif")
     vectors.save(tmp_path / "v.safetensors")
-    mapped = WordVectors.open(tmp_path / "v.safetensors")
+    mapped = WordVectors.open(tmp_path / "v.safetensors", mmap=True)
     assert not mapped.vectors.flags.writeable
     copies = [
         clone(vectors), pickle.loads(pickle.dumps(vectors)),

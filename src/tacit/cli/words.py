@@ -120,10 +120,11 @@ def train(
               help="Word to subtract; may be repeated  [default: none]")
 @options.top_option(10)
 @among_option
+@options.trust_option
 @options.show_options
 def near(
     file: str, word: tuple[str, ...], minus: tuple[str, ...], top: int, among: int | None,
-    show: ShowOptions,
+    trust: bool, show: ShowOptions,
 ) -> None:  # fmt: skip
     """Print the words most similar to WORD, or to the sum of several.
 
@@ -131,7 +132,7 @@ def near(
     tacit words near letters.safetensors whale ship
     tacit words near vectors.bin king woman --minus man
     """
-    vectors = open_vectors(file)
+    vectors = open_vectors(file, trust)
     with inputs.known("WORD", vectors.words[:SUGGESTED]):
         neighbors = vectors.most_similar(list(word), list(minus), top=top, among=among)
     show_neighbors({"words": list(word), "minus": list(minus)}, neighbors, show)
@@ -144,16 +145,18 @@ def near(
 @click.argument("c")
 @options.top_option(10)
 @among_option
+@options.trust_option
 @options.show_options
 def analogy(
-    file: str, a: str, b: str, c: str, top: int, among: int | None, show: ShowOptions
-) -> None:
+    file: str, a: str, b: str, c: str, top: int, among: int | None, trust: bool,
+    show: ShowOptions,
+) -> None:  # fmt: skip
     """Solve an analogy: A is to B as C is to what?
 
     \b
     tacit words analogy letters.safetensors man king woman
     """
-    vectors = open_vectors(file)
+    vectors = open_vectors(file, trust)
     with inputs.known("WORD", vectors.words[:SUGGESTED]):
         neighbors = vectors.analogy(a, b, c, top=top, among=among)
     show_neighbors({"a": a, "b": b, "c": c}, neighbors, show)
@@ -169,10 +172,12 @@ def analogy(
               "be repeated  [default: none]")
 @click.option("--among", type=click.IntRange(1), default=30_000, metavar="N",
               help="Number of words to choose answers from, the most frequent ones")
+@options.trust_option
 @options.show_options
 def evaluate(
-    file: str, analogies: str | None, similarity: tuple[str, ...], among: int, show: ShowOptions
-) -> None:
+    file: str, analogies: str | None, similarity: tuple[str, ...], among: int, trust: bool,
+    show: ShowOptions,
+) -> None:  # fmt: skip
     """Evaluate vectors on analogies and on human judgments of similarity.
 
     \b
@@ -182,7 +187,7 @@ def evaluate(
         raise click.UsageError("Give --analogies FILE or --similarity FILE.")
     from tacit.words import evaluate_analogies, evaluate_similarity
 
-    vectors = open_vectors(file)
+    vectors = open_vectors(file, trust)
     solved = evaluate_analogies(vectors, analogies, among=among) if analogies else None
     similarities = {path: evaluate_similarity(vectors, path) for path in similarity}
     if show.as_json:
@@ -202,14 +207,15 @@ def evaluate(
 @click.argument("index", metavar="INDEX")
 @click.argument("word")
 @options.top_option(10)
+@options.trust_option
 @options.show_options
-def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
+def similar(index: str, word: str, top: int, trust: bool, show: ShowOptions) -> None:
     """Print the words that are used most like WORD, according to an index by meaning.
 
     INDEX is a file that `tacit index build --semantic` wrote.
     """
     expected, command = "an index by meaning", "tacit index build PATH --semantic --out INDEX"
-    model = inputs.open_model(index, ["similar_terms"], expected, command, mmap=True)
+    model = inputs.open_model(index, ["similar_terms"], expected, command, mmap=trust)
     with inputs.known("WORD"):
         hits = model.similar_terms(word, top=top)
     if show.as_json:
@@ -219,11 +225,11 @@ def similar(index: str, word: str, top: int, show: ShowOptions) -> None:
         draw_words([(hit.id, hit.score) for hit in hits])
 
 
-def open_vectors(path: str) -> "WordVectors":
+def open_vectors(path: str, trust: bool) -> "WordVectors":
     from tacit.words import WordVectors
 
     inputs.check_exists(path)
-    return WordVectors.open(path)
+    return WordVectors.open(path, mmap=trust)
 
 
 def show_neighbors(query: dict, neighbors: list["Neighbor"], show: ShowOptions) -> None:

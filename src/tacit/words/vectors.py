@@ -121,8 +121,13 @@ class WordVectors(TransformerMixin, Estimator):
         return model
 
     @classmethod
-    def open(cls, path: str | os.PathLike, **settings: Any) -> "WordVectors":
-        """Open a file of vectors: a model file, mapped into memory, or one of word2vec's.
+    def open(
+        cls, path: str | os.PathLike, *, mmap: bool = False, **settings: Any
+    ) -> "WordVectors":
+        """Open a file of vectors: a model file, or one of word2vec's.
+
+        With ``mmap`` the arrays of a model file are mapped as in ``tacit.load``: at once, and
+        one copy for all processes, but a damaged number goes unnoticed.
 
         The content shows whether a file of word2vec is text or binary; text may lack the first
         line (GloVe), and both may be compressed with gzip or zstd.
@@ -132,7 +137,7 @@ class WordVectors(TransformerMixin, Estimator):
 
         if not is_model_file(path):
             return cls.of(*read_word2vec(path), **settings)
-        model = load(path, mmap=True)
+        model = load(path, mmap=mmap)
         vectors = getattr(model, "vectors_", model)
         if not isinstance(vectors, WordVectors):
             from tacit.core.errors import ModelFileError
