@@ -39,9 +39,15 @@ from numba.core.serialize import dumps
 from tacit._version import __version__
 from tacit.core.lowering import compiler_with
 
-__all__ = ["kernel"]
+__all__ = ["REASSOCIATE", "kernel"]
 
 SEAL = 16  # bytes of a digest
+
+# ``fastmath`` for sums that SIMD instructions may add in another order. NaN, infinity and
+# quotients are not changed. A loop with such a sum must not store as well: for arrays
+# that may overlap LLVM adds a second version of it without SIMD, and runs that where arrays are
+# merely close in memory, so that the sum would depend on addresses.
+REASSOCIATE = frozenset({"reassoc", "contract", "nsz"})
 
 
 def kernel(function: Callable | None = None, /, **options: Any) -> Any:
@@ -61,7 +67,8 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
         return partial(kernel, **options)
     if getattr(numba.config, "DISABLE_JIT", False):
         return function
-    fastmath = FastMathOptions(options.pop("fastmath", False))
+    fastmath = options.pop("fastmath", False)
+    fastmath = FastMathOptions(fastmath if isinstance(fastmath, bool) else set(fastmath))
     return with_cache(Kernel(function, options, frozenset(fastmath.flags)), "")
 
 
