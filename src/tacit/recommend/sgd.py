@@ -438,7 +438,7 @@ class Best:
         return error
 
 
-# --- Kernels. Sums may be reassociated, for SIMD: ``benchmarks/recommend/factorization_sgd.py``. ---
+# --- Kernels. Sums may be reassociated, for SIMD: ``factorization_sgd`` in benchmarks. ---
 
 
 @kernel(fastmath=REASSOCIATE)
