@@ -457,20 +457,20 @@ def visit_block(
         for t in range(runs.edges[run], runs.edges[run + 1]):
             i = runs.items[t]
             y = state.items[i]
-            d = np.float32(0)
+            d, xx, yy = np.float32(0), np.float32(0), np.float32(0)
             for f in range(k):
                 d += x[f] * y[f]
+                xx += x[f] * x[f]
+                yy += y[f] * y[f]
             e = runs.values[t] - user_bias - item_bias[i] - d
             loss += e * e
             user_bias += bias_rate * (e - reg * user_bias)
             item_bias[i] += bias_rate * (e - reg * item_bias[i])
             if adaptive:
                 a, b = rate / math.sqrt(squares), rate / math.sqrt(item_squares[i])
-                g2, h2 = np.float32(0), np.float32(0)
-                for f in range(k):
-                    g, h = e * y[f] - reg * x[f], e * x[f] - reg * y[f]
-                    g2 += g * g
-                    h2 += h * h
+                both = np.float32(2) * e * reg * d
+                g2 = e * e * yy - both + reg * reg * xx
+                h2 = e * e * xx - both + reg * reg * yy
                 for f in range(k):
                     p, q = x[f], y[f]
                     x[f] = p + a * (e * q - reg * p)
