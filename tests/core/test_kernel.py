@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import typeof
 
 from tacit.core.kernel import kernel, read_sealed, sealed
 
@@ -31,6 +33,30 @@ def twice(x):
 if __name__ == "caller_kernels":
     result = twice(1)
     from_cache = bool(twice.stats.cache_hits)
+"""
+
+CHAIN = """
+@kernel(fastmath={"reassoc"})
+def total(x):
+    s = 0.0
+    for each in x:
+        s += each
+    return s
+
+@kernel
+def middle(x):
+    return total(x) + 0.0
+
+@kernel
+def strict(x):
+    s = 0.0
+    for each in x:
+        s += each
+    return s
+
+@kernel
+def outer(x):
+    return middle(x) + strict(x)
 """
 
 
@@ -98,6 +124,52 @@ def test_what_kernels_call_has_no_wrapper_until_python_calls_it(monkeypatch):
     assert (wrapped(base), wrapped(base.inner)) == ([], [False])
     assert base(1) == 11
     assert wrapped(base) == [True]
+
+
+def test_nothing_that_is_compiled_with_a_kernel_inherits_its_fastmath(monkeypatch):
+    """Numba would use that version wherever the same function is called from then on."""
+    monkeypatch.setattr("tacit.core.kernel.cache_folder", lambda: None)
+    monkeypatch.setenv("TACIT_ANNOUNCE", "0")
+
+    @kernel
+    def strict(x, n):
+        total = 0.0
+        for each in x:
+            total += each**n
+        return total + x.sum()
+
+    @kernel(fastmath=True)
+    def fast(x, n):
+        total = 0.0
+        for each in x:
+            total += each**n
+        return total + x.sum() + strict(x, n)
+
+    def flagged(dispatcher):
+        code = [each.library.get_llvm_str() for each in dispatcher.overloads.values()]
+        assert len(code) == 1
+        return " fast " in code[0]
+
+    x = np.arange(100.0)
+    assert fast(x, 3) == 2 * strict(x, 3)
+    assert flagged(fast)
+    assert not flagged(strict)
+    assert not flagged(strict.inner)
+
+
+def test_kernels_that_inline_fastmath_are_inlined_themselves(monkeypatch):
+    """A copy of them in a caller would be optimized again, and might add in another order."""
+    monkeypatch.setattr("tacit.core.kernel.cache_folder", lambda: None)
+    monkeypatch.setenv("TACIT_ANNOUNCE", "0")
+    scope = {"kernel": kernel}
+    exec(CHAIN, scope)
+    x = np.arange(100.0)
+    assert scope["outer"](x) == 2 * x.sum()
+    inlined = {
+        name: "alwaysinline" in scope[name].inner.overloads[typeof(x),].library.get_llvm_str()
+        for name in ("total", "middle", "strict")
+    }
+    assert inlined == {"total": True, "middle": True, "strict": False}
 
 
 @pytest.mark.parametrize("safe", [True, False])

@@ -292,7 +292,8 @@ def candidate_gains(row, other, nearest, sums, stripes):
     """What the rows save with either candidate, whichever medoid leaves; and into ``sums``
     what the rows that it would attract do not lose when their medoid leaves.
 
-    Two loops: one for vectors, one that scatters. Stripes without such rows skip the second.
+    Three loops: two for vectors, one that scatters. Stripes without such rows skip the last
+    two.
     """
     near, second, label, _ = nearest
     n = row.shape[0]
@@ -309,13 +310,14 @@ def candidate_gains(row, other, nearest, sums, stripes):
         for t in range(size):
             gain += x[t] - a[t] if x[t] < a[t] else none
             other_gain += y[t] - a[t] if y[t] < a[t] else none
+            attracted += 1 if x[t] < b[t] or y[t] < b[t] else 0
+        if attracted == 0:
+            continue
+        for t in range(size):
             spared = max(x[t], a[t]) - b[t]
             stripe[t] = spared if spared < none else none
             spared = max(y[t], a[t]) - b[t]
             other_stripe[t] = spared if spared < none else none
-            attracted += 1 if x[t] < b[t] or y[t] < b[t] else 0
-        if attracted == 0:
-            continue
         shared += gain
         other_shared += other_gain
         even = size - size % 2

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.kernels.distances import squared_distance
 from tacit.kernels.exact_sum import cut
 
@@ -306,7 +306,7 @@ def search_dense(X, params, bounds, ids, m, new, shifted, products):
 
 # fastmath in these three: the order of additions is left to the compiler, which makes them 4 to
 # 10 times faster; the bounds they feed allow for the worst order.
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REASSOCIATE)
 def quick_distance(x, y):
     """|x - y| in the dtype of the rows, additions in any order."""
     total = x.dtype.type(0)
@@ -316,7 +316,7 @@ def quick_distance(x, y):
     return math.sqrt(np.float64(total))
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REASSOCIATE)
 def quick_square(x):
     total = np.float32(0)
     for j in range(x.shape[0]):
@@ -324,7 +324,7 @@ def quick_square(x):
     return total
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REASSOCIATE)
 def few_products(centers, rows, table):
     """``centers @ rows.T`` where there are too few centers for BLAS to be quick."""
     k, d = centers.shape

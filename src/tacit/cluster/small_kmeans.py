@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.engines import check_stop
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.core.randoms import key, uniform
 
 __all__ = ["SmallFit", "are_units", "small_kmeans"]
@@ -94,7 +94,7 @@ def one_run(
 
 
 # fastmath: the order of the additions is left to the compiler, which makes them vectors.
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REASSOCIATE)
 def dot(x, y):
     total = x.dtype.type(0)
     for j in range(x.shape[0]):

@@ -9,6 +9,8 @@ division as in NumPy, machine code cached for the next process. Numba leaves thr
   cannot be read, is thrown away and its function compiled again.
 - A kernel that calls kernels of other modules is compiled again when one of those changes.
 
+``fastmath`` is for the function itself and never for what it calls (``lowering``).
+
 With every function Numba compiles wrappers that unpack the arguments of Python and of C, up to
 half of the work where these are tuples of arrays. There is none for C, and what only kernels
 call is compiled without that for Python.
@@ -29,15 +31,23 @@ from typing import Any
 import numba
 from numba.core import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.cpu_options import FastMathOptions
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 
 from tacit._version import __version__
+from tacit.core.lowering import compiler_with
 
-__all__ = ["kernel"]
+__all__ = ["REASSOCIATE", "kernel"]
 
 SEAL = 16  # bytes of a digest
+
+# ``fastmath`` for sums that SIMD instructions may add in another order. NaN, infinity and
+# quotients are not changed. A loop with such a sum must not store as well: for arrays
+# that may overlap LLVM adds a second version of it without SIMD, and runs that where arrays are
+# merely close in memory, so that the sum would depend on addresses.
+REASSOCIATE = frozenset({"reassoc", "contract", "nsz"})
 
 
 def kernel(function: Callable | None = None, /, **options: Any) -> Any:
@@ -55,29 +65,50 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     """
     if function is None:
         return partial(kernel, **options)
-    options = {"nogil": True, "error_model": "numpy", **options}
-    plain = getattr(numba.config, "DISABLE_JIT", False)
-    # A function typed in by hand has no file that could go stale.
-    if plain or not Path(function.__code__.co_filename).is_file():
-        return numba.njit(**options)(function)
-    options = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
-    return with_cache(Kernel(function, targetoptions=options), "")
+    if getattr(numba.config, "DISABLE_JIT", False):
+        return function
+    fastmath = options.pop("fastmath", False)
+    fastmath = FastMathOptions(fastmath if isinstance(fastmath, bool) else set(fastmath))
+    return with_cache(Kernel(function, options, frozenset(fastmath.flags)), "")
 
 
 class Kernel(CPUDispatcher):
     """What Python calls. Other kernels see ``inner`` in its place."""
 
+    def __init__(
+        self, function: Callable, options: dict[str, Any], fastmath: frozenset[str]
+    ) -> None:
+        self.fastmath = fastmath
+        # fastmath and forceinline are False, not absent: absent, a caller's are inherited.
+        options = {
+            "nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None,
+            "no_cfunc_wrapper": True, "fastmath": False, "forceinline": False, **options,
+        }  # fmt: skip
+        super().__init__(
+            function, targetoptions=options, pipeline_class=compiler_with(fastmath, False)
+        )
+
     @cached_property
     def inner(self) -> Any:
         """The same function without wrappers, which Python must not call."""
-        bare = {"no_cpython_wrapper": True}
-        if self.targetoptions.get("fastmath"):
-            # A process that compiles would call the function as compiled by itself, one that
-            # loads the caller from the cache its copy in there, which was optimized again and
-            # may add in another order. Inlined, there is only one.
-            bare["forceinline"] = True
-        inner = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, **bare})
+        # A process that compiles would call the function as compiled by itself, one that
+        # loads the caller from the cache its copy in there, which was optimized again and
+        # may add in another order. Inlined, there is only one.
+        inner = CPUDispatcher(
+            self.py_func,
+            targetoptions={**self.targetoptions, "no_cpython_wrapper": True},
+            pipeline_class=compiler_with(self.fastmath, self.reassociates),
+        )
         return with_cache(inner, "-inner")
+
+    @cached_property
+    def reassociates(self) -> bool:
+        """Whether this kernel, or one that it calls, leaves the order of additions open."""
+        names, scope = self.py_func.__code__.co_names, self.py_func.__globals__
+        called = [scope[name] for name in names if isinstance(scope.get(name), Kernel)]
+        return bool(self.fastmath) or any(
+            each.reassociates for each in called if each is not self
+        )
 
     @property
     def _numba_type_(self) -> types.Dispatcher:
@@ -87,7 +118,8 @@ class Kernel(CPUDispatcher):
 def with_cache(compiled: Any, variant: str) -> Any:
     """Give a function our cache. Every variant has its folder."""
     home = cache_folder()
-    if home is None:
+    # A function typed in by hand has no file that could go stale.
+    if home is None or not Path(compiled.py_func.__code__.co_filename).is_file():
         compiled._cache = NoCache()
         return compiled
     with caching_in(home / (stamp(compiled.py_func.__module__) + variant)):
@@ -206,6 +238,8 @@ def stamp(module: str) -> str:
     checked = getattr(numba.config, "BOUNDSCHECK", None)
     versions = f"{__version__} {numba.__version__}" + (" checked" if checked else "")
     digest = hashlib.blake2b(versions.encode(), digest_size=8)
+    for name in (__name__, compiler_with.__module__):  # how kernels are compiled
+        digest.update(Path(sys.modules[name].__file__ or "").read_bytes())
     for name in sorted(sources - {module}):  # Numba watches the file of the module
         path = getattr(sys.modules[name], "__file__", None)
         if path:

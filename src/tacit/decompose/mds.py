@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine, check_stop, ready
 from tacit.core.estimator import N_JOBS, Estimator, engine_for, with_callbacks
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.core.progress import Step, notify
 from tacit.core.randoms import seed_from, spawn, uniforms
 from tacit.core.warn import warn_caller
@@ -48,7 +48,6 @@ STRIPE = 256  # rows of the matrix in one kernel call
 SINGLE = 1e-7  # of eps: from here on iterations in float32 are exact enough, and faster
 TILE = 256  # pairs whose distances are in the first-level cache at once
 PLACED = 1e-9  # movement, relative to the spread, at which a new point has settled
-SUMS = {"fastmath": {"reassoc", "nsz", "contract"}}  # sums in any order: SIMD, benchmarks.mds
 
 
 class Run(NamedTuple):
@@ -406,7 +405,8 @@ class MDS(Estimator):
 # --- Kernels ---
 
 
-@kernel(**SUMS)
+# fastmath here and in place_stripe: sums use SIMD; ``benchmarks.mds``.
+@kernel(fastmath=REASSOCIATE)
 def move_stripe(distances, points, out, first, last):
     """The Guttman transform of points first to last; their stress and squared distances."""
     k, n = points.shape
@@ -430,11 +430,14 @@ def move_stripe(distances, points, out, first, last):
                     tile[j] += away * away
             differences, squares = zero, zero
             for j in range(m):
-                distance = np.sqrt(tile[j])
-                off = distance - wanted[j]
-                differences += off * off
                 squares += tile[j]
-                tile[j] = wanted[j] / max(distance, tiny)
+            for j in range(m):
+                tile[j] = np.sqrt(tile[j])
+            for j in range(m):
+                off = tile[j] - wanted[j]
+                differences += off * off
+            for j in range(m):
+                tile[j] = wanted[j] / max(tile[j], tiny)
             raw += differences
             size += squares
             for c in range(k):
@@ -448,7 +451,7 @@ def move_stripe(distances, points, out, first, last):
     return raw / 2, size / 2
 
 
-@kernel(**SUMS)
+@kernel(fastmath=REASSOCIATE)
 def place_stripe(wanted, points, out, first, last, max_iter, least):
     """Move new points first to last among fixed ones until they move less than ``least``."""
     k, n = points.shape

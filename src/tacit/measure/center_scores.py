@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tacit.core.engines import Engine, get_engine, ready
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.data.bad_values import check_values
 from tacit.data.sparse_structure import check_structure
 from tacit.data.table import Table, parts
@@ -224,7 +224,7 @@ def add_distances_dense(rows, codes, centers, distances, squares):
 
 
 # fastmath: the order of the additions is left to the compiler, three times faster.
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REASSOCIATE)
 def fast_square(x, y):
     total = 0.0
     for j in range(x.shape[0]):

@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from tacit.core.engines import Engine, check_stop, get_engine
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.core.memory import check_memory
 from tacit.data.bad_values import check_values
 from tacit.data.sparse_structure import check_structure
@@ -487,13 +487,13 @@ def sum_tiles(
 
 # fastmath: the order of additions within a row of a tile is left to the compiler, which makes
 # this several times faster. It is the same for every engine.
-@kernel(fastmath={"reassoc", "nsz", "contract"})
+@kernel(fastmath=REASSOCIATE)
 def add_tiles(data, start, stop, begin, end, sums, later):
     """Add the distances from the rows start:stop to the rows begin:end, tile by tile."""
     rows, squares, starts = data.rows, data.squares, data.starts
     k, size = starts.shape[0] - 1, stop - start
     left = rows[start:stop] * -2.0
-    buffer = np.empty(size * COLUMNS)
+    buffer, roots = np.empty(size * COLUMNS), np.empty(COLUMNS)
     first_cluster = 0
     for first in range(begin, end, COLUMNS):
         last = min(first + COLUMNS, end)
@@ -514,7 +514,7 @@ def add_tiles(data, start, stop, begin, end, sums, later):
                 bound = SMALL * (length + longest)
                 if later.shape[0] > 0:
                     target = later[low - start : high - start]
-                    total, small = add_roots(tile, others, length, bound, target)
+                    total, small = add_roots(tile, others, length, bound, roots, target)
                 else:
                     target = later
                     total, small = sum_roots(tile, others, length, bound)
@@ -524,7 +524,7 @@ def add_tiles(data, start, stop, begin, end, sums, later):
             c += 1
 
 
-@kernel(fastmath={"reassoc", "nsz", "contract"})
+@kernel(fastmath=REASSOCIATE)
 def sum_roots(products, others, length, bound):
     """The sum of the distances, and how many squares are below the bound."""
     total, small = 0.0, 0
@@ -535,16 +535,18 @@ def sum_roots(products, others, length, bound):
     return total, small
 
 
-@kernel(fastmath={"reassoc", "nsz", "contract"})
-def add_roots(products, others, length, bound, target):
+@kernel(fastmath=REASSOCIATE)
+def add_roots(products, others, length, bound, roots, target):
     """``sum_roots``, and every distance added to the sum of the row at its other end."""
     total, small = 0.0, 0
     for j in range(products.shape[0]):
         square = products[j] + others[j] + length
         small += 1 if square < bound else 0
-        distance = math.sqrt(square if square > 0.0 else 0.0)
-        total += distance
-        target[j] += distance
+        roots[j] = math.sqrt(square if square > 0.0 else 0.0)
+    for j in range(products.shape[0]):
+        total += roots[j]
+    for j in range(products.shape[0]):
+        target[j] += roots[j]
     return total, small
 
 

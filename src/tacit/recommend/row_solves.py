@@ -7,10 +7,8 @@ y_j are the factors of the other side, o_j what is subtracted from the rating (m
 the confidence. Rows are gathered a chunk at a time and multiplied by BLAS; the system is solved
 by Cholesky in float32, or by a few steps of conjugate gradients that never form it.
 
-Sums may be reassociated (``FAST``) so that inner products use SIMD: 3 times in
-``benchmarks/recommend/als.py``. NaN and infinity are not changed. No loop both sums and stores:
-the compiler adds to such a loop a version without SIMD, for arrays that overlap, and runs it
-where arrays are merely close in memory, so that the sum would depend on their addresses.
+Sums may be reassociated so that inner products use SIMD: 3 times in
+``benchmarks/recommend/als.py``.
 """
 
 import math
@@ -18,18 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 
 __all__ = [
-    "FAST", "conjugate_rows", "implicit_loss_rows", "solve_implicit_rows", "solve_rows",
+    "conjugate_rows", "implicit_loss_rows", "solve_implicit_rows", "solve_rows",
     "squared_errors",
 ]  # fmt: skip
 
-FAST = {"reassoc", "contract", "nsz"}
 CHUNK = 512  # ratings gathered at a time
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def add_gram(W: Any, m: int, A: Any, spare: Any) -> None:
     """Add W'W of the first m rows to A."""
     k = W.shape[1]
@@ -48,7 +45,7 @@ def add_gram(W: Any, m: int, A: Any, spare: Any) -> None:
                 a[t] += z * w[t]
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def solve_cholesky(A: Any, b: Any) -> None:
     """Solve A x = b in place; A is overwritten. A direction without curvature gets 0."""
     k = len(b)
@@ -84,7 +81,7 @@ def solve_cholesky(A: Any, b: Any) -> None:
             b[t] -= r[t] * z
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def descend_nonnegative(A: Any, b: Any, x: Any, free: int) -> None:
     """Minimize x'Ax/2 - b'x by coordinate descent; only coordinate ``free`` may be negative."""
     k = len(x)
@@ -107,7 +104,7 @@ def descend_nonnegative(A: Any, b: Any, x: Any, free: int) -> None:
             break
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def solve_rows(
     rows: Any, Y: Any, offsets: Any, reg: Any, weighted: bool, biased: bool,
     nonnegative: bool, X: Any, bias: Any,
@@ -167,7 +164,7 @@ def solve_rows(
         bias[i] = b[k] if biased else np.float32(0)
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def solve_implicit_rows(
     indptr: Any, indices: Any, confidences: Any, Y: Any, G: Any, X: Any
 ) -> None:
@@ -196,7 +193,7 @@ def solve_implicit_rows(
         X[i] = b
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def conjugate_rows(
     indptr: Any, indices: Any, confidences: Any, Y: Any, G: Any, X: Any, steps: int
 ) -> None:
@@ -264,7 +261,7 @@ def conjugate_rows(
                 p[t] = r[t] + (square / before) * p[t]
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def squared_errors(
     indptr: Any, indices: Any, values: Any, X: Any, bias: Any, Y: Any, offsets: Any
 ) -> float:
@@ -284,7 +281,7 @@ def squared_errors(
     return total
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def implicit_loss_rows(indptr: Any, indices: Any, confidences: Any, X: Any, Y: Any) -> float:
     """The sum of c (1 - d)^2 - d^2 over the stored entries, d = x_i y_j: their loss, less that
     of pairs without a rating."""

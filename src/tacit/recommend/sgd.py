@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tacit.core.checkpoint import begin, finish
 from tacit.core.estimator import engine_for
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, permutation, seed_from, uniforms
 from tacit.core.sweep import Sequential, Swept, Visited, deal, diagonals, no_gain_for, sweep
@@ -45,7 +45,6 @@ from tacit.data.ratings import Ratings
 from tacit.kernels.sorting import stable_order
 from tacit.recommend.factor_model import FactorModel
 from tacit.recommend.recommender import check_finite
-from tacit.recommend.row_solves import FAST
 
 __all__ = ["BiasedSGD", "Blocks", "GradientDescent", "SgdState", "loss_and_gradient"]
 
@@ -439,10 +438,10 @@ class Best:
         return error
 
 
-# --- Kernels. Sums may be reassociated, for SIMD: see ``row_solves``. ---
+# --- Kernels. Sums may be reassociated, for SIMD: ``factorization_sgd`` in benchmarks. ---
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=REASSOCIATE)
 def visit_block(
     first: int, last: int, start: int, runs: Any, state: Any, rates: Any, adaptive: bool
 ) -> float:
@@ -458,23 +457,24 @@ def visit_block(
         for t in range(runs.edges[run], runs.edges[run + 1]):
             i = runs.items[t]
             y = state.items[i]
-            d = np.float32(0)
+            d, xx, yy = np.float32(0), np.float32(0), np.float32(0)
             for f in range(k):
                 d += x[f] * y[f]
+                xx += x[f] * x[f]
+                yy += y[f] * y[f]
             e = runs.values[t] - user_bias - item_bias[i] - d
             loss += e * e
             user_bias += bias_rate * (e - reg * user_bias)
             item_bias[i] += bias_rate * (e - reg * item_bias[i])
             if adaptive:
                 a, b = rate / math.sqrt(squares), rate / math.sqrt(item_squares[i])
-                g2, h2 = np.float32(0), np.float32(0)
+                both = np.float32(2) * e * reg * d
+                g2 = e * e * yy - both + reg * reg * xx
+                h2 = e * e * xx - both + reg * reg * yy
                 for f in range(k):
                     p, q = x[f], y[f]
-                    g, h = e * q - reg * p, e * p - reg * q
-                    g2 += g * g
-                    h2 += h * h
-                    x[f] = p + a * g
-                    y[f] = q + b * h
+                    x[f] = p + a * (e * q - reg * p)
+                    y[f] = q + b * (e * p - reg * q)
                 squares += g2 * per_factor
                 item_squares[i] += h2 * per_factor
             else:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.core.randoms import key, uniform
 from tacit.data.table import parts
 from tacit.topics.dirichlet import exp_digamma
@@ -136,8 +136,8 @@ def score_left_to_right(model: FoldIn, block: Any) -> np.ndarray:
 # --- Kernels ---
 
 
-# fastmath: the dot products must be vectors (three times the speed); nothing is NaN or inf.
-@kernel(fastmath=True)
+# fastmath: the dot products must be vectors, three times the speed.
+@kernel(fastmath=REASSOCIATE)
 def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights):
     """Infer a span of the documents of a block.
 
@@ -213,7 +213,7 @@ def infer_rows(span, block, model, gathered, gamma, log_sums, sums, row_weights)
                     target[j] += weight * np.float64(ratio * theta[i] * rows[j, t])
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=REASSOCIATE)
 def expect(rows, active, parameters, theta, totals, size):
     """Set theta to exp(E[log theta]) of the active topics, and totals to the sum over them of
     theta * weight for every word."""
@@ -230,7 +230,7 @@ def expect(rows, active, parameters, theta, totals, size):
             totals[t] += p * a[t] + q * b[t] + r * c[t] + s * e[t]
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=REASSOCIATE)
 def score_rows(indptr, indices, counts, weights, theta, logs):
     for d in range(logs.size):
         proportions = theta[d]

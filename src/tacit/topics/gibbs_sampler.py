@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.core.kernel import kernel
+from tacit.core.kernel import REASSOCIATE, kernel
 from tacit.core.randoms import integers, key
 from tacit.core.sweep import Sequential, Visited, deal, diagonals
 from tacit.topics.dirichlet import fit_asymmetric, fit_symmetric, tails
@@ -272,8 +272,8 @@ def next_bits(s):
     return s ^ (s << np.uint64(17))
 
 
-# fastmath: the sums must be vectors (twice the speed); nothing here is ever NaN or inf.
-@kernel(fastmath=True)
+# fastmath: the sums must be vectors, twice the speed.
+@kernel(fastmath=REASSOCIATE)
 def draw_from_counts(block, seed, documents):
     """Draw the topics of the tokens of a block; the log-probabilities of their words."""
     cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
@@ -298,11 +298,11 @@ def draw_from_counts(block, seed, documents):
             # The factor and the probability of the old topic without this token.
             less = (counts[old] - one) / (totals[old] - one)
             stay = (np.float32(row[old]) - one + alpha[old]) * less
+            for j in range(padded):
+                p[j] = (np.float32(row[j]) + alpha[j]) * factor[j]
             total = zero
             for j in range(padded):
-                x = (np.float32(row[j]) + alpha[j]) * factor[j]
-                p[j] = x
-                total += x
+                total += p[j]
             total = max(zero, total - (np.float32(row[old]) + alpha[old]) * factor[old])
             product *= np.float64(total + stay)
             if product < 1e-200 or product > 1e200:
@@ -334,7 +334,7 @@ def draw_from_counts(block, seed, documents):
     return logs + math.log(product)
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=REASSOCIATE)
 def pick(p, u, k):
     """The place where the sum of p, from the start, passes u: by lanes, then within one."""
     start = 0
@@ -354,7 +354,7 @@ def pick(p, u, k):
     return start
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=REASSOCIATE)
 def draw_from_lists(block, seed, starts, sizes, lists):
     """The same, where documents keep lists of their topics."""
     cells, token_documents, topics, words, totals, changes, alpha, row_of, priors = block
@@ -375,6 +375,7 @@ def draw_from_lists(block, seed, starts, sizes, lists):
         for j in range(padded):
             counts[j] = np.float32(word_counts[j]) + prior[j]
             factor[j] = counts[j] * inverse[j]
+        for j in range(padded):
             smooth += alpha[j] * factor[j]
         for i in range(cells[c, 1], cells[c, 2]):
             old = np.uint32(topics[i])
