@@ -30,6 +30,7 @@ from tacit.decompose import MDS
 from tacit.topics import GibbsLDA, LatentDirichletAllocation
 from tests.contract.cases import TEXTS, blobs, documents, triples
 
+FLAG = re.compile(r"= f(add|sub|mul|div|cmp) .*\b(fast|reassoc)\b")
 OVERLAP = re.compile(r'(%"?(?:found\.conflict|diff\.check)(\.not)?[^ ]*) = .*')
 
 
@@ -44,6 +45,22 @@ def fit(kind, *data, then=None, **params):
 
 def cases():
     """Fits wide enough for SIMD."""
+    for dtype in (np.float64, np.float32):
+        rows, labels = blobs(500, d=20).astype(dtype), np.arange(500) % 4
+        name = dtype.__name__
+        for score in ("silhouette_samples", "davies_bouldin_score", "calinski_harabasz_score"):
+            yield f"{score} {name}", partial(getattr(measure, score), rows, labels)
+        three = np.repeat(np.eye(3) * 9, 20, 0) + np.random.default_rng(0).normal(size=(60, 3))
+        yield (
+            f"MiniBatchKMeans {name}",
+            partial(  # whose iterations depend on last bits
+                fit, MiniBatchKMeans, three.astype(dtype), n_clusters=3, n_init=10
+            ),
+        )
+        yield f"KMeans {name}", partial(fit, KMeans, rows, n_clusters=40)
+        yield f"KMedoids {name}", partial(fit, KMedoids, rows, n_clusters=6)
+        yield f"MDS {name}", partial(fit, MDS, rows[:300], max_iter=5, then="place")
+        yield f"choose_k {name}", partial(table_of_k, rows)
     counts, classes = documents(n=200, v=120)
     for factors in (16, 40):
         ratings = triples()
@@ -74,22 +91,6 @@ def cases():
     online = find_class("PassiveAggressiveClassifier")
     yield "PassiveAggressiveClassifier", partial(fit, online, counts, classes)
     yield "KMeans, sparse", partial(fit, KMeans, counts, n_clusters=5)
-    for dtype in (np.float64, np.float32):
-        rows, labels = blobs(500, d=20).astype(dtype), np.arange(500) % 4
-        name = dtype.__name__
-        three = np.repeat(np.eye(3) * 9, 20, 0) + np.random.default_rng(0).normal(size=(60, 3))
-        yield (
-            f"MiniBatchKMeans {name}",
-            partial(  # whose iterations depend on last bits
-                fit, MiniBatchKMeans, three.astype(dtype), n_clusters=3, n_init=10
-            ),
-        )
-        yield f"KMeans {name}", partial(fit, KMeans, rows, n_clusters=40)
-        yield f"KMedoids {name}", partial(fit, KMedoids, rows, n_clusters=6)
-        yield f"MDS {name}", partial(fit, MDS, rows[:300], max_iter=5, then="place")
-        yield f"choose_k {name}", partial(table_of_k, rows)
-        for score in ("silhouette_samples", "davies_bouldin_score", "calinski_harabasz_score"):
-            yield f"{score} {name}", partial(getattr(measure, score), rows, labels)
     for objective in ("negative-sampling", "hierarchical-softmax", "softmax"):
         for sg in (0, 1):
             yield f"Word2Vec {objective} {sg}", partial(
@@ -132,14 +133,19 @@ def overlapping(check):
     return f"{check[1]} = or i1 false, {'false' if check[2] else 'true'}"
 
 
-def kernels_with_fastmath():
+def all_kernels():
     for module in pkgutil.walk_packages(tacit.__path__, "tacit."):
         if not module.name.startswith(
             ("tacit.neural", "tacit.plot")
         ):  # extras, without kernels
             for value in vars(import_module(module.name)).values():
-                if isinstance(value, kernel.Kernel) and value.fastmath:
+                if isinstance(value, kernel.Kernel):
                     yield value
+
+
+def may_reassociate(dispatcher):
+    codes = [compiled.library.get_llvm_str() for compiled in dispatcher.overloads.values()]
+    return any(FLAG.search(code) for code in codes)
 
 
 def main():
@@ -152,12 +158,21 @@ def main():
     digests = {
         name: digest(run()) for name, run in order[:: -1 if "backwards" in sys.argv else 1]
     }
-    unused = [
+    report = {"digests": digests, "changed": changed}
+    with_fastmath = {value for value in all_kernels() if value.fastmath}
+    report["unused"] = [
         value.__name__
-        for value in kernels_with_fastmath()
+        for value in with_fastmath
         if not (value.overloads or value.inner.overloads)
     ]
-    print(json.dumps({"digests": digests, "unused": sorted(set(unused)), "changed": changed}))
+    if changed:
+        report["inherited"] = [
+            value.__name__
+            for value in set(all_kernels())
+            if not value.reassociates
+            and (may_reassociate(value) or may_reassociate(value.inner))
+        ]
+    print(json.dumps(report))
 
 
 if __name__ == "__main__":

@@ -41,7 +41,16 @@ def test_a_process_that_loads_its_kernels(run, compiled):
     assert run("backwards")["digests"] == compiled["digests"]
 
 
-def test_arrays_close_in_memory_and_kernels_compiled_in_another_order(run, compiled):
-    close = run("backwards", "close")
+@pytest.fixture(scope="module")
+def close(run):
+    """The digests of a process that compiles in another order, for arrays that may overlap."""
+    return run("backwards", "close")
+
+
+def test_kernels_without_fastmath_do_not_inherit_it(close):
+    assert close["inherited"] == []
+
+
+def test_arrays_close_in_memory_and_kernels_compiled_in_another_order(close, compiled):
     assert close["changed"][0] > 50
     assert close["digests"] == compiled["digests"]
