@@ -76,7 +76,7 @@ def engine_for(estimator: Any) -> Engine:
 
 @cache
 def parameters_of(kind: type) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a class, read once: a small fit is shorter than the reading."""
+    """The parameters of a class. Reading them takes a part of a small fit, so it is cached."""
     return inspect.signature(kind).parameters
 
 
@@ -94,6 +94,11 @@ class Estimator(Saved, CallbackSupportMixin, BaseEstimator):
         if constraints is not None:
             free = dict.fromkeys(cls._get_param_names(), "no_validation")
             cls._parameter_constraints = {**free, **constraints}
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        kind: Any = cls
+        return sorted(parameters_of(kind))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -217,9 +217,10 @@ class DualAscent(Sequential):
                 logs -= logs[0] if k == 1 else logs.mean()
                 intercept = logs[-k:].astype(dtype)
         # Padded to full SIMD registers; the padding stays zero.
-        padding = 0 if k == 1 else -k % 8
-        weights = np.pad(weights, ((0, 0), (0, padding)))
-        return DualState(weights, np.pad(intercept, (0, padding)), duals, active)
+        if k > 1:
+            weights = np.pad(weights, ((0, 0), (0, -k % 8)))
+            intercept = np.pad(intercept, (0, -k % 8))
+        return DualState(weights, intercept, duals, active)
 
     def rounds(self, number: int) -> Iterable[Sequence[Any]]:
         """All rows as one part, in an order drawn from the seed."""
