@@ -46,7 +46,7 @@ JOINED = 3  # times that the leaves are joined anew, at most
 SETTLED = 1000  # passes end when at most one row in this many changes its leaf
 HALVING_STARTS = 5
 SMALLEST = 6  # rows of a group that is divided
-SPAN = 8192  # documents to a matrix product
+SPAN = 2048  # documents of a task
 
 
 class Nested(NamedTuple):
@@ -119,33 +119,52 @@ def run_nested_passes(
     *, passes: int = PASSES, engine: Engine | None = None,
 ) -> Nested:  # fmt: skip
     """Assign rows to leaves and move the centers until they settle. ``weights`` by k."""
-    leaves = cuts.shape[1]
+    leaves, groups = cuts.shape[1], level_groups(cuts, weights)
     for _ in range(passes):
-        centers, _ = leaf_centers(sum_by_label(rows, labels, leaves), cuts, weights)
+        centers, _ = leaf_centers(sum_by_label(rows, labels, leaves), groups)
         before, labels = labels, nearest_centers(rows, centers, engine, unit=True)
         if np.count_nonzero(before != labels) * SETTLED <= len(rows):
             break
     used = np.flatnonzero(np.bincount(labels, minlength=leaves))
     if len(used) < leaves:  # a leaf lost its rows
         cuts = number_cuts(cuts[:, used])
+        groups = level_groups(cuts, weights)
         labels = np.searchsorted(used, labels).astype(np.int32)
     sums = sum_by_label(rows, labels, len(used))
-    return Nested(labels, cuts, *leaf_centers(sums, cuts, weights))
+    return Nested(labels, cuts, *leaf_centers(sums, groups))
 
 
-def leaf_centers(
-    sums: np.ndarray, cuts: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, float]:
+class LevelGroups(NamedTuple):
+    """The groups of all numbers of groups, each once."""
+
+    inside: np.ndarray  # (groups, leaves) 1 where the leaf is in the group
+    weights: np.ndarray  # (groups,) of all numbers that have the group
+
+
+def level_groups(cuts: np.ndarray, weights: np.ndarray) -> LevelGroups:
+    """Groups nest, so the first leaf and the number of leaves tell them apart.
+
+    >>> level_groups(np.array([[0, 1, 1], [0, 1, 2]]), np.array([0.0, 0, 3, 1])).weights
+    array([4., 1., 3., 1.])
+    """
+    levels, leaves = cuts.shape
+    sizes = np.arange(2, levels + 2)
+    place = cuts + (np.cumsum(sizes) - sizes)[:, None]
+    inside = np.zeros((sizes.sum(), leaves))
+    inside[place, np.arange(leaves)] = 1
+    names = inside.argmax(axis=1) * (leaves + 1) + inside.sum(axis=1)
+    _, first, group = np.unique(names, return_index=True, return_inverse=True)
+    summed = np.bincount(group, np.repeat(weights[sizes], sizes))
+    return LevelGroups(inside[first], summed)
+
+
+def leaf_centers(sums: np.ndarray, groups: LevelGroups) -> tuple[np.ndarray, float]:
     """For each leaf the weighted sum of the centers around it, float32; and the objective."""
-    centers, objective = np.zeros_like(sums), 0.0
-    for i, cut in enumerate(cuts):
-        together = np.zeros((i + 2, sums.shape[1]))
-        np.add.at(together, cut, sums)
-        lengths = np.sqrt((together**2).sum(axis=1))
-        objective += weights[i + 2] * float(lengths.sum())
-        together *= (weights[i + 2] / np.maximum(lengths, 1e-300))[:, None]
-        centers += together[cut]
-    return centers.astype(np.float32), objective
+    together = groups.inside @ sums
+    lengths = np.sqrt((together**2).sum(axis=1))
+    together *= (groups.weights / np.maximum(lengths, 1e-300))[:, None]
+    centers = groups.inside.T @ together
+    return centers.astype(np.float32), float(groups.weights @ lengths)
 
 
 def label_by_words(
@@ -175,8 +194,7 @@ def label_by_words(
     for k in numbers:
         check_stop()
         cut = nested.cuts[k - 2]
-        inside = np.zeros((k, width))
-        np.add.at(inside, cut, counts)
+        inside = np.eye(k)[cut].T @ counts
         ratio = inside / expected + width
         ratio /= inside.sum(axis=1, keepdims=True) + width
         scores += weights[k] * np.log(ratio)[cut]

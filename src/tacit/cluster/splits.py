@@ -21,14 +21,13 @@ clusterings comparison. JMLR 11.
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.cluster.k_trials import fraction_apart
 from tacit.cluster.small_kmeans import SmallFit, small_kmeans
-from tacit.core.engines import check_stop
+from tacit.core.engines import Engine, Serial, check_stop
 from tacit.core.randoms import key, permutation
 from tacit.kernels.nearest_centers import nearest_centers
 
@@ -69,6 +68,7 @@ def split_rows(
     repeats: int = 4,
     starts: int = 2,
     unit: bool = True,
+    engine: Engine | None = None,
 ) -> Split:
     """Divide rows into the groups that repeat, or into none.
 
@@ -85,6 +85,8 @@ def split_rows(
         highest score.
     repeats, starts : int
         Pairs of halves, and starts of each clustering.
+    engine : engine, default in the calling thread
+        Runs the rows and the references.
 
     Examples
     --------
@@ -101,19 +103,24 @@ def split_rows(
     >>> split_rows(rows, nothing(rows), (2, 3, 4, 5), np.uint64(0), unit=False).k
     1
     """
-    compare = partial(compare_halves, starts=starts, unit=unit)
+    # The rows and each reference: the data, its kind, how often it is cut in two, its seed.
+    sets = [(rows, 0, repeats, key(seed, 1))]
+    for number, drawn in enumerate(references.values()):
+        again = max(2, repeats // 2)
+        sets += [(data, number + 1, again, key(seed, 2, number, i)) for i, data in enumerate(drawn)]
     tried: tuple[int, ...] = ()
     columns: list[list[np.ndarray]] = []  # for each batch of ks: the rows, then each kind
     for batch in (tuple(ks), *((k,) for k in further)):
         tried += batch
-        results = [compare(rows, batch, repeats, key(seed, 1))]
-        for number, sets in enumerate(references.values()):
-            values = [
-                compare(data, batch, max(2, repeats // 2), key(seed, 2, number, i))
-                for i, data in enumerate(sets)
-            ]
-            results.append(np.concatenate(values))
-        columns.append(results)
+
+        def compare(each: tuple, batch: tuple[int, ...] = batch) -> np.ndarray:
+            data, _, times, own = each
+            return compare_halves(data, batch, times, own, starts=starts, unit=unit)
+
+        results: list[list[np.ndarray]] = [[] for _ in range(len(references) + 1)]
+        for each, values in zip(sets, (engine or Serial()).each(compare, sets), strict=True):
+            results[each[1]].append(values)
+        columns.append([np.concatenate(values) for values in results])
         observed, *null = (np.hstack(parts) for parts in zip(*columns, strict=True))
         logs = np.log(tried)
         chance = np.max([values.mean(axis=0) for values in null], axis=0)

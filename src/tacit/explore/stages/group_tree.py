@@ -34,7 +34,7 @@ from tacit.cluster.nested_kmeans import (
 )
 from tacit.cluster.null_reference import deal_words, draw, fit_reference
 from tacit.cluster.splits import Split, split_rows
-from tacit.core.engines import Engine, one_blas_thread
+from tacit.core.engines import Engine, Serial, one_blas_thread
 from tacit.core.randoms import key, permutation
 from tacit.explore.stages.meaning import few_components, word_weights
 from tacit.kernels.nearest_centers import nearest_centers
@@ -104,7 +104,7 @@ def grow_tree(
     if not asked:
         with one_blas_thread():  # more may round differently
             own = key(seed, 20, 0)
-            split = divide_group(words, nodes[0].documents, own, effort, power, root=True)
+            split = divide_group(words, nodes[0].documents, own, effort, power, engine)
         nodes[0].split = split
         if split is None or split.k == 1:
             return tree
@@ -119,7 +119,7 @@ def grow_tree(
 
     def divide(i: int) -> Split | None:
         own = key(seed, 20, i)
-        return divide_group(words, nodes[i].documents, own, effort, power, root=False)
+        return divide_group(words, nodes[i].documents, own, effort, power)
 
     def test(some: list[int]) -> None:
         able = [i for i in some if i not in tested and len(nodes[i].documents) >= FEWEST]
@@ -237,41 +237,40 @@ def divide_group(
     seed: np.uint64,
     effort: str,
     power: int,
-    *,
-    root: bool,
+    engine: Engine | None = None,
 ) -> Split | None:
     """How a group divides, decided on a sample; None where its documents have too few words in
-    common to compare them by."""
+    common to compare them by. The whole collection, the one that has an ``engine`` to itself,
+    gets a larger sample and more repeats."""
+    root, run = engine is not None, (engine or Serial()).each
     most = SAMPLE[effort] * (2 if root else 1)
     sample = documents[np.sort(permutation(key(seed, 1), len(documents))[:most])]
-    rows = own_space(words[sample], power, seed=key(seed, 2))
+    some = words[sample]
+    deals = [None, *(key(seed, 3, r) for r in range(REFERENCES[effort]))]
+    rows, *dealt = run(lambda deal: own_space(some, power, key(seed, 2), deal), deals)
     if rows is None:
         return None
-    rows = rows[rows.any(axis=1)]
     ks, further = ([k for k in each if k <= len(rows) // PER_GROUP] for each in (KS, FURTHER))
     if not ks:
         return None
     cloud = fit_reference(rows.astype(np.float64), unit=True)
-    references: dict[str, list[np.ndarray]] = {"dealt": [], "normal": [], "radial": []}
-    for r in range(REFERENCES[effort]):
-        dealt = own_space(words[sample], power, seed=key(seed, 2), deal=key(seed, 3, r))
-        if dealt is not None:
-            references["dealt"].append(dealt[dealt.any(axis=1)])
-        for kind in ("normal", "radial"):
-            drawn = draw(cloud, kind, key(seed, 4, r))
-            references[kind].append(drawn.astype(np.float32))
+    references = {"dealt": [each for each in dealt if each is not None]}
+    for kind in ("normal", "radial"):
+        drawn = (draw(cloud, kind, key(seed, 4, r)) for r in range(REFERENCES[effort]))
+        references[kind] = [each.astype(np.float32) for each in drawn]
     repeats = REPEATS[effort] * (2 if root else 1)
     return split_rows(
         rows, {kind: sets for kind, sets in references.items() if sets}, ks, key(seed, 5),
-        further=further, repeats=repeats, starts=2 if root else 1,
+        further=further, repeats=repeats, starts=2 if root else 1, engine=engine,
     )  # fmt: skip
 
 
 def own_space(
-    words: sp.csr_array, power: int, *, seed: np.uint64, deal: np.uint64 | None = None
+    words: sp.csr_array, power: int, seed: np.uint64, deal: np.uint64 | None
 ) -> np.ndarray | None:
-    """Some documents along their own directions, at length one, or zero; with ``deal`` with
-    their words dealt out again. None where there are not three words to compare by."""
+    """Some documents along their own directions, at length one; those without any are left
+    out. With ``deal`` their words are dealt out again. None where there are not three words to
+    compare by."""
     n = words.shape[0]
     spread = np.bincount(words.indices, minlength=words.shape[1])
     used = np.flatnonzero((spread >= (3 if n >= 100 else 2)) & (spread <= MOST_SHARE * n))
@@ -286,7 +285,8 @@ def own_space(
     lengths = np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(some.indptr)), data**2, n))
     data = data / np.repeat(np.maximum(lengths, 1e-12), np.diff(some.indptr))
     some = sp.csr_array((data.astype(np.float32), some.indices, some.indptr), shape=some.shape)
-    return unit(some @ few_components(some, size, seed))
+    rows = unit(some @ few_components(some, size, seed))
+    return rows[rows.any(axis=1)]
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

@@ -53,6 +53,7 @@ ELIDED = re.compile(
     r"^(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu|dell|nell|sull|dall|all|quell|un)['’ʼ](?=\w{2})",
     re.I,
 )
+POSSESSIVE = re.compile("(?:(?<=..)['’]s|(?<=s)['’])$")
 DIGEST, HEXADECIMAL = 7, re.compile("[0-9a-f]+")  # the fewest digits of a digest
 AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
@@ -155,7 +156,7 @@ def is_hangul(word: str) -> bool:
     >>> is_hangul("경제"), is_hangul("sea"), is_hangul("FTA를")
     (True, False, False)
     """
-    return bool(word) and all(FIRST <= ord(c) <= LAST for c in word)
+    return bool(word) and not word.isascii() and all(FIRST <= ord(c) <= LAST for c in word)
 
 
 class Stems(NamedTuple):
@@ -229,7 +230,7 @@ def singular(word: str) -> str:
 
 
 def without_possessive(word: str) -> str:
-    return re.sub("(?<=..)(?:['’]s|(?<=s)['’])$", "", word)
+    return POSSESSIVE.sub("", word) if "'" in word or "’" in word else word
 
 
 def without_article(word: str) -> str:
@@ -255,11 +256,11 @@ def find_terms(
     place = dict(known)
     for i, word in enumerate(words):
         if not left_out[i]:
-            short = without_article(word)
-            alone = any(form in known for form in (short, singular(short), f"{short}s"))
-            base = singular(short if alone else word)
-            if listing(base) != listing(word):  # French "dans" is no plural of Indonesian "dan"
-                base = word
+            base, short = singular(word), without_article(word)
+            if short != word and any(f in known for f in (short, singular(short), f"{short}s")):
+                base = singular(short)
+            if base != word and listing(base) != listing(word):
+                base = word  # French "dans" is no plural of Indonesian "dan"
             base = stems.stem(word) if is_hangul(word) else base
             of[i] = place.setdefault(base, i)
             if left_out[of[i]]:
