@@ -104,10 +104,10 @@ def split_rows(
     1
     """
     # The rows and each reference: the data, its kind, how often it is cut in two, its seed.
-    sets = [(rows, 0, repeats, key(seed, 1))]
+    sets, fewer = [(rows, 0, repeats, key(seed, 1))], max(2, repeats // 2)
     for number, drawn in enumerate(references.values()):
-        again = max(2, repeats // 2)
-        sets += [(data, number + 1, again, key(seed, 2, number, i)) for i, data in enumerate(drawn)]
+        for r, data in enumerate(drawn):
+            sets.append((data, number + 1, fewer, key(seed, 2, number, r)))
     tried: tuple[int, ...] = ()
     columns: list[list[np.ndarray]] = []  # for each batch of ks: the rows, then each kind
     for batch in (tuple(ks), *((k,) for k in further)):

@@ -340,6 +340,8 @@ def mail_fields(message: Any) -> dict[str, str]:
         value = message.get(name)
         if value is None:
             return ""
+        if isinstance(value, str) and "=?" not in value and "\n" not in value:
+            return value  # nothing is encoded or folded
         try:
             return str(make_header(decode_header(str(value))))
         except (ValueError, LookupError, MessageError):

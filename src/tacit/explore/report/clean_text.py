@@ -30,6 +30,8 @@ def clean_text(text: str) -> str:
     >>> clean_text("red \x1b[31malert\x00\r\n\u202eevil")
     'red alert\nevil'
     """
+    if text.isprintable():
+        return text
     text = HIDDEN.sub("", ESCAPES.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
     return SURROGATES.sub("\ufffd", CONTROLS.sub("", text))
 
@@ -67,9 +69,8 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     >>> title_and_opening("The whale\\n\\n> Is it?\\nIt is white.", "Re: The whale")
     ('Re: The whale', 'It is white.')
     """
-    text = ADDRESS.sub("[address]", text[:READ])
-    lines = lines_of(text)
-    if title is not None and (named := clean_line(ADDRESS.sub("[address]", title[:READ]))):
+    lines = lines_of(without_addresses(text[:READ]))
+    if title is not None and (named := clean_line(without_addresses(title[:READ]))):
         if lines and lines[0] in (named, reply_to(named)):
             del lines[0]
         following = " ".join(lines[begin_of(lines) :])
@@ -83,6 +84,11 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     if name != lines[first]:  # the line goes on where the title was cut
         following = f"…{lines[first][len(name) - 1 :]} {following}"
     return name, cut(following.strip(), OPENING)
+
+
+def without_addresses(text: str) -> str:
+    """The text without addresses of e-mail."""
+    return ADDRESS.sub("[address]", text) if "@" in text else text
 
 
 def begin_of(lines: list[str]) -> int:

@@ -18,8 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from email import message_from_string
-from hashlib import blake2b
+from email.parser import HeaderParser
 from typing import Any
 
 from tacit.core.wording import count
@@ -145,11 +144,12 @@ class Cleaned:
             text, header = clean_message(raw, scratch, mail=self._is_mail(i))
             headers.append(header)
             openings.append(lines_of(text[:OPENING]))
-            if i % every == 0 and (digest := number_of(text)) not in seen:
-                seen.add(digest)
-                for key, line in dict(passages_of(text)).items():
+            if i % every == 0 and (number := hash(text)) not in seen:
+                seen.add(number)
+                for key, piece in dict(passages_of(text)).items():
                     lines[key] += 1
-                    shown.setdefault(key, line)
+                    if lines[key] == REPEATS:
+                        shown[key] = piece.strip()[:200]
         least = max(REPEATS, REPEATED * len(seen))
         common = [key for key, size in lines.most_common() if size >= least]
         self.passages = frozenset(common)
@@ -233,7 +233,7 @@ def clean_message(
     headed = bool(header and body.strip())
     found.headers += headed
     body = body if headed else text
-    header_fields = mail_fields(message_from_string(header)) if headed and about else {}
+    header_fields = mail_fields(HeaderParser().parsestr(header)) if headed and about else {}
     unsigned, signature = split_signature(body, mail=mail or headed)
     if signature and unsigned.strip():
         found.signatures += 1
@@ -368,19 +368,14 @@ def passages_of(text: str) -> Iterator[tuple[int, str]]:
     ):  # fmt: skip
         for piece in pieces:
             if (key := passage(piece, least)) is not None:
-                yield key, piece.strip()[:200]
+                yield key, piece
 
 
 def passage(piece: str, least: int) -> int | None:
-    """A number for a line or sentence that is long enough to be a passage."""
+    """The hash of a line or sentence that is long enough to be a passage."""
     if len(piece) < 2 * least:
         return None
     words = piece.split()
     if len(words) < least or not any(word[0].isalpha() for word in words):
         return None
-    return number_of(" ".join(words).casefold())
-
-
-def number_of(text: str) -> int:
-    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    return hash(" ".join(words).casefold())

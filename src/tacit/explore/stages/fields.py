@@ -105,6 +105,8 @@ def lists_of(values: list[Any]) -> list[list[str]] | None:
         cells = {t: [written(v) for v in each if v is not None] for t, each in found.items()}
         return [cells.get(value, []) if isinstance(value, str) else [] for value in values]
     for mark in ";|":
+        if sum(mark in text for text in texts) < SEVERAL * len(texts):
+            continue
         parts = {t: [written(p) for p in t.split(mark) if p.strip()] for t in set(texts)}
         several = sum(len(parts[text]) > 1 for text in texts)
         pieces = Counter(piece for text in texts for piece in set(parts[text]))

@@ -266,7 +266,7 @@ def divide_group(
 
 
 def own_space(
-    words: sp.csr_array, power: int, seed: np.uint64, deal: np.uint64 | None
+    words: sp.csr_array, power: int, seed: np.uint64, deal: np.uint64 | None = None
 ) -> np.ndarray | None:
     """Some documents along their own directions, at length one; those without any are left
     out. With ``deal`` their words are dealt out again. None where there are not three words to

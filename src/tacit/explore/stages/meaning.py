@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tacit.core.engines import one_blas_thread
+from tacit.core.engines import Engine, Serial, one_blas_thread
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.stage import Context, Output
@@ -46,7 +46,8 @@ def find_meaning(context: Context) -> Output:
     spread = context.arrays("counts")["document_counts"][used]
     chosen = sp.csr_array(counts[:, used])
     directions = min(DIRECTIONS[context.settings.effort], width, n)
-    power = choose_power(chosen, spread, directions, seed_from(context.settings.seed))
+    seed = seed_from(context.settings.seed)
+    power = choose_power(chosen, spread, directions, seed, context.engine)
     weights = weight_counts(chosen, word_weights(spread, n, power))
     svd = TruncatedSVD(
         directions,
@@ -117,8 +118,9 @@ def word_weights(document_counts: np.ndarray, n: int, power: int = 2) -> np.ndar
 
 
 def choose_power(
-    counts: sp.csr_array, spread: np.ndarray, directions: int, seed: np.uint64
-) -> int:
+    counts: sp.csr_array, spread: np.ndarray, directions: int, seed: np.uint64,
+    engine: Engine | None = None,
+) -> int:  # fmt: skip
     """1 or 2: the power of the inverse document frequency with which one half of the words of
     a document finds the other half better.
 
@@ -141,11 +143,13 @@ def choose_power(
     both = np.flatnonzero(np.all([np.diff(half.indptr) > 0 for half in halves], axis=0))
     if len(both) < FEW:
         return 2
-    ranks = []
-    for power in (1, 2):
+
+    def rank(power: int) -> float:
         worth = word_weights(spread, n, power)
         one, other = (weight_counts(sp.csr_array(half[both]), worth) for half in halves)
-        ranks.append(reciprocal_rank(one, other, min(directions, len(both)), seed))
+        return reciprocal_rank(one, other, min(directions, len(both)), seed)
+
+    ranks = list((engine or Serial()).each(rank, (1, 2)))
     return 1 if ranks[0] > min(ranks[1], FOUND) else 2
 
 

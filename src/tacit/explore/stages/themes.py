@@ -9,11 +9,14 @@ with the number of documents, 10 for 1,000 and 20 for 10,000, where there is eno
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.engines import Serial
+from tacit.core.progress import Callback
 from tacit.explore.stages.meaning import fewest
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.stop_lists import stop_languages, stop_list
@@ -88,8 +91,9 @@ def find_themes(context: Context) -> Output:
     passes = int(np.clip(WORK / max(int(sample.sum()), 1), *PASSES))
     half = sample if sample.shape[0] < 2 * HALVED else sp.csr_array(sample[::2])
     seed = context.settings.seed
-    first = fit(sample, k, passes, seed, context)
-    second = fit(half, k, passes, seed + 1, context)
+    # The progress is that of the larger one.
+    jobs = [(sample, seed, context.callbacks), (half, seed + 1, ())]
+    first, second = context.engine.each(lambda job: fit(k, passes, *job), jobs)
     theta = first.transform(chosen).astype(np.float32)
     theta[np.diff(chosen.indptr) == 0] = 0.0
     output = describe(first, second, theta, chosen, used, words)
@@ -141,12 +145,14 @@ def sampled_rows(counts: sp.csr_array, filled: np.ndarray, most: int) -> sp.csr_
     return rows
 
 
-def fit(rows: sp.csr_array, k: int, passes: int, seed: int, context: Context) -> Any:
+def fit(
+    k: int, passes: int, rows: sp.csr_array, seed: int, callbacks: Sequence[Callback]
+) -> Any:
     from tacit.topics import GibbsLDA
 
     return GibbsLDA(
-        k, max_iter=passes, alpha=ALPHA, eta=ETA, random_state=seed, engine=context.engine,
-        callbacks=list(context.callbacks),
+        k, max_iter=passes, alpha=ALPHA, eta=ETA, random_state=seed, engine=Serial(),
+        callbacks=list(callbacks),
     ).fit(rows)  # fmt: skip
 
 
