@@ -24,6 +24,7 @@ import math
 import reprlib
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -209,7 +210,7 @@ def cluster_rows(trials: Trials, engine: Engine) -> tuple[Trials, np.ndarray, di
         "silhouette": [None if math.isnan(value) else float(value) for value in silhouettes],
         "davies_bouldin": score(davies_bouldin_score),
         "calinski_harabasz": score(calinski_harabasz_score),
-        "apart": [fraction_apart(trials.rows, codes) for codes in labels],
+        "apart": list(engine.each(partial(fraction_apart, trials.rows), labels)),
     }
     return trials._replace(labels=tuple(labels)), inertias, measures
 

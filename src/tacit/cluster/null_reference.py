@@ -29,8 +29,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import svds
 
-from tacit.core.engines import Engine, Serial, check_stop
+from tacit.core.engines import Engine, check_stop
 from tacit.core.kernel import kernel
 from tacit.core.randoms import below, key, normals, permutation, uniforms
 from tacit.kernels.unit_rows import unit_rows
@@ -43,6 +44,7 @@ __all__ = [
 KINDS = ("box", "normal", "radial")
 DIRECTIONS = 10  # compared, after the first
 REFERENCES = 5
+DENSE_SPECTRUM, PRECISION = 50, 1e-4
 DENSE = 0.5  # of all cells: above this, presence is not informative
 # The limits separate real texts from dealt ones in the benchmark ``choose_k``.
 LARGE = 1.3  # ratio of one singular value that is enough
@@ -119,8 +121,6 @@ class Association(NamedTuple):
 def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association | None:
     """Compare documents, a CSR matrix, with documents of dealt words; None where presence
     says nothing: most cells are filled, or there are too few documents or words."""
-    from tacit.decompose import TruncatedSVD
-
     pattern = sp.csr_array(words)[np.diff(words.indptr) > 0]
     pattern.eliminate_zeros()
     counts = np.bincount(pattern.indices, minlength=pattern.shape[1])
@@ -137,8 +137,7 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
         if number:
             deal_words(indices, pattern.indptr, d, key(seed, 12, number))
         values = weights[indices], indices, pattern.indptr
-        unit, _ = unit_rows(sp.csr_array(values, shape=(n, d)))
-        return TruncatedSVD(size, random_state=0, engine=Serial()).fit(unit).singular_values_
+        return largest_singular_values(unit_rows(sp.csr_array(values, shape=(n, d)))[0], size)
 
     observed, *others = engine.each(spectrum, range(REFERENCES + 1))
     null = np.array(others)
@@ -146,6 +145,14 @@ def word_association(words: Any, seed: np.uint64, engine: Engine) -> Association
     ratio = observed / np.maximum(mean, 1e-12)
     excess = (observed - mean) / max(float(deviation), 1e-12)
     return Association(float(ratio[1:].max()), float(np.median(excess[1:])))
+
+
+def largest_singular_values(rows: sp.csr_array, k: int) -> np.ndarray:
+    """The k largest, descending: by Lanczos (ARPACK) unless there are few rows or columns."""
+    if min(rows.shape) <= DENSE_SPECTRUM:
+        return np.linalg.svd(rows.toarray(), compute_uv=False)[:k]
+    start = np.ones(min(rows.shape))
+    return np.sort(svds(rows, k, v0=start, tol=PRECISION, return_singular_vectors=False))[::-1]
 
 
 def deal_words(indices: np.ndarray, indptr: np.ndarray, d: int, drawn: np.uint64) -> None:
