@@ -35,6 +35,7 @@ from tacit.cluster.small_kmeans import small_kmeans
 from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
 from tacit.core.randoms import key
 from tacit.kernels.nearest_centers import nearest_centers, sum_by_label
+from tacit.kernels.sparse_rows import best_columns
 
 __all__ = [
     "Nested", "label_by_words", "level_weights", "nested_kmeans", "run_nested_passes",
@@ -201,7 +202,9 @@ def label_by_words(
     turned = np.ascontiguousarray(scores.T)
 
     def label(first: int) -> np.ndarray:
-        return (words[first : first + SPAN] @ turned).argmax(axis=1).astype(np.int32)
+        check_stop()
+        last = min(first + SPAN, n)
+        return best_columns(words.indptr, words.indices, words.data, turned, first, last)
 
     each = (engine or Serial()).each(label, range(0, n, SPAN), work=words.nnz * leaves)
     return np.concatenate(list(each))

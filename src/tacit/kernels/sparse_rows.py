@@ -12,7 +12,10 @@ import numpy as np
 
 from tacit.core.kernel import kernel
 
-__all__ = ["add_row", "add_row_steps", "add_scores", "chunks", "dot_row", "row_squares"]
+__all__ = [
+    "add_row", "add_row_steps", "add_scores", "best_columns", "chunks", "dot_row",
+    "multiply_by_products", "row_squares",
+]  # fmt: skip
 
 U = np.uint64
 CHUNK = 1 << 19  # values to a kernel call: some milliseconds
@@ -84,4 +87,26 @@ def row_squares(indptr, data):
         for t in range(U(indptr[i]), U(indptr[i + 1])):  # signed, it would not be SIMD
             total += data[t] * data[t]
         out[i] = total
+    return out
+
+
+@kernel
+def multiply_by_products(indptr, indices, data, vector, across, out):
+    """``out`` becomes the matrix of the products between rows, times a vector. ``across`` has
+    a place for every column. SciPy's own products hold the GIL."""
+    across[:] = 0
+    for i in range(out.size):
+        add_row(indices, data, indptr[i], indptr[i + 1], across, vector[i])
+    for i in range(out.size):
+        out[i] = dot_row(indices, data, indptr[i], indptr[i + 1], across)
+
+
+@kernel
+def best_columns(indptr, indices, data, weights, first, last):
+    """For each of some rows the column of a table with which its product is largest."""
+    out, scores = np.empty(last - first, np.int32), np.empty(weights.shape[1], weights.dtype)
+    for i in range(first, last):
+        scores[:] = 0
+        add_scores(indices, data, indptr[i], indptr[i + 1], weights, scores)
+        out[i - first] = scores.argmax()
     return out

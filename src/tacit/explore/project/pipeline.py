@@ -34,10 +34,10 @@ __all__ = [
 STAGES = (
     Stage("duplicates", 1, "Looking for repeats", ("ingest",), ("seed",), find_duplicates),
     Stage("counts", 2, "Counting words", ("ingest",), (), count_words),
-    Stage("meaning", 6, "Finding directions of meaning", ("counts",), ("seed", "effort"),
+    Stage("meaning", 7, "Finding directions of meaning", ("counts",), ("seed", "effort"),
           find_meaning),
     Stage("map", 2, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
-    Stage("groups", 17, "Finding groups", ("ingest", "counts", "meaning"),
+    Stage("groups", 18, "Finding groups", ("ingest", "counts", "meaning"),
           ("seed", "effort", "k"), find_groups),
     Stage("what_if", 5, "Trying other numbers of groups", ("counts", "meaning"),
           ("seed", "effort"), group_otherwise),

@@ -1,6 +1,7 @@
 """Texts that may go on a page, without controls, of one line, and cut; and the titles of
 documents: a column of them, or their first line."""
 
+import math
 import re
 from collections import Counter
 from typing import Any
@@ -69,8 +70,10 @@ def title_and_opening(text: str, title: str | None = None) -> tuple[str, str]:
     >>> title_and_opening("The whale\\n\\n> Is it?\\nIt is white.", "Re: The whale")
     ('Re: The whale', 'It is white.')
     """
-    lines = lines_of(without_addresses(text[:READ]))
-    if title is not None and (named := clean_line(without_addresses(title[:READ]))):
+    named = clean_line(without_addresses(title[:READ])) if title is not None else ""
+    enough = OPENING + 2 * len(reply_to(named))
+    lines = first_lines(without_addresses(text[:READ]), enough)
+    if named:
         if lines and lines[0] in (named, reply_to(named)):
             del lines[0]
         following = " ".join(lines[begin_of(lines) :])
@@ -96,10 +99,18 @@ def begin_of(lines: list[str]) -> int:
     return next((i for i, line in enumerate(lines) if not QUOTED.match(line)), 0)
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines with something to read; rules of dashes and the like are none."""
-    cleaned = (clean_line(line) for line in text.splitlines())
-    return [line for line in cleaned if line and not RULED.match(line)]
+def first_lines(text: str, enough: int) -> list[str]:
+    """The lines with something to read, until those after the first have ``enough``
+    characters; what is quoted does not count, and rules of dashes and the like are none."""
+    lines, read = [], -math.inf
+    for line in map(clean_line, text.splitlines()):
+        if line and not RULED.match(line):
+            lines.append(line)
+            if not QUOTED.match(line):
+                read = max(read + len(line), 0)
+                if read > enough:
+                    break
+    return lines
 
 
 def given_titles(documents: Any) -> list[str | None] | None:

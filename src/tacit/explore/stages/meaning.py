@@ -6,10 +6,11 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tacit.core.engines import Engine, Serial, one_blas_thread
+from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
 from tacit.explore.stages.stage import Context, Output
+from tacit.kernels.sparse_rows import multiply_by_products
 
 __all__ = [
     "draw_map", "few_components", "find_meaning", "find_word_neighbors", "use_words",
@@ -180,9 +181,14 @@ def few_components(rows: sp.csr_array, k: int, seed: np.uint64) -> np.ndarray:
         else:
             rng = np.random.default_rng(int(seed))
             start = rng.standard_normal(n).astype(rows.dtype)
-            products = LinearOperator(
-                (n, n), matvec=lambda x: rows @ (columns @ x), dtype=rows.dtype
-            )
+            out, across = np.empty(n, rows.dtype), np.empty(columns.shape[0], rows.dtype)
+
+            def times_products(x: np.ndarray) -> np.ndarray:
+                check_stop()
+                multiply_by_products(rows.indptr, rows.indices, rows.data, x, across, out)
+                return out
+
+            products = LinearOperator((n, n), matvec=times_products, dtype=rows.dtype)
             squares, left = eigsh(products, k, v0=start, tol=PRECISION, rng=rng)
         lengths = np.sqrt(np.maximum(squares[::-1], 0))
         known = lengths > ROUNDING * max(lengths[0], ROUNDING)

@@ -9,6 +9,7 @@ A project is untrusted: what the arrays of each stage hold is declared here as i
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,8 +127,9 @@ class Context(NamedTuple):
 
     def words(self) -> np.ndarray:
         """The words that were counted, in the order of the columns."""
-        vectorizer = load(self.folder.output("counts") / "vectorizer.model")
-        return np.asarray(vectorizer.get_feature_names_out(), object)
+        path = self.folder.output("counts") / "vectorizer.model"
+        state = path.stat()
+        return counted_words(path, state.st_mtime_ns, state.st_size)
 
     def documents(self) -> Documents:
         """The documents as they were read, block by block."""
@@ -157,6 +159,13 @@ def write_output(folder: Path, output: Output) -> None:
     for name, model in output.models.items():
         model.set_params(engine="threads")  # where it ran is not part of the result
         model.save(folder / f"{name}.model")
+
+
+@lru_cache(maxsize=1)  # most stages and sections of the report ask for them
+def counted_words(path: Path, changed: int, size: int) -> np.ndarray:
+    words = np.asarray(load(path).get_feature_names_out(), object)
+    words.setflags(write=False)
+    return words
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
