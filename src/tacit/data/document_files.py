@@ -144,8 +144,9 @@ def open_folder(root: str, options: Options) -> Build:
         report = FileReport(name)
         files.append(report)
         path = os.path.join(root, name)
-        report.skipped, report.partial = why_not_text(path, name)
-        if not (options.follow_links or Path(path).resolve().is_relative_to(home)):
+        if options.follow_links or Path(path).resolve().is_relative_to(home):
+            report.skipped, report.partial = why_not_text(path, name)
+        else:
             report.skipped = "a symbolic link that leads outside the folder"
         if report.skipped or report.partial:
             continue
