@@ -11,6 +11,7 @@ above are ValueErrors too. ``explain`` turns any error into an exit code and a m
 """
 
 import errno
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import Any
 
 __all__ = [
     "DataError", "Locked", "ModelFileError", "PartialInput", "TacitError", "explain",
-    "on_one_line", "raised_as",
+    "on_one_line", "raised_as", "reading",
 ]  # fmt: skip
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -84,6 +85,18 @@ def on_one_line(name: object) -> str:
     'a\\nb.txt'
     """
     return CONTROLS.sub(lambda match: repr(match[0])[1:-1], str(name))
+
+
+@contextmanager
+def reading(path: str | os.PathLike, buffering: int = -1) -> Iterator[Any]:
+    """Open a file. A disk that fails in the middle of a read names none: the error gets it."""
+    with open(path, "rb", buffering) as file:
+        try:
+            yield file
+        except OSError as error:
+            if error.errno == errno.EIO and error.filename is None:
+                error.filename = os.fspath(path)
+            raise
 
 
 @contextmanager

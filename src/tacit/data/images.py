@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, reading
 from tacit.core.memory import check_memory, format_bytes
 from tacit.core.wording import did_you_mean
 from tacit.data.streams import BOMB_RATIO, BOMB_SIZE
@@ -286,7 +286,8 @@ def pillow() -> Any:
 
 def read_netpbm(path: Path) -> np.ndarray:
     """PGM and PPM, plain and raw, 8 and 16 bits: (height, width) or (height, width, 3)."""
-    data = path.read_bytes()
+    with reading(path) as file:
+        data = file.read()
     header = HEADER.match(data)
     if header is None:
         raise DataError("is no PGM or PPM image: its header is wrong.", file=str(path))
