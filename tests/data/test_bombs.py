@@ -46,6 +46,36 @@ def test_a_parquet_file_that_repeats_a_long_string_is_refused_before_it_is_expan
         Documents.open(path)
 
 
+def test_one_long_string_and_references_to_it_are_refused_before_they_are_expanded(
+    folder, monkeypatch
+):
+    """A row group holds the string once, so that its declared size is small."""
+    path = folder / "once.parquet"
+    pq.write_table(pa.table({"text": ["a" * 10_000] * 10_000}), path)  # 100 MB of text
+    with pq.ParquetFile(path) as file:
+        assert file.metadata.row_group(0).column(0).total_uncompressed_size < 20_000
+    monkeypatch.setattr("tacit.data.parquet.BOMB_SIZE", 50_000_000)
+    usual = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(usual)  # counts from here on
+    pa.set_memory_pool(pool)
+    try:
+        with pytest.raises(DataError, match=r"once\.parquet.* unpack to 100 MB"):
+            list(Documents.open(path).texts())
+    finally:
+        pa.set_memory_pool(usual)
+    assert pool.max_memory() < 20_000_000
+
+
+def test_a_parquet_file_whose_parts_declare_too_much_is_refused(folder, monkeypatch):
+    path = folder / "zeros.parquet"
+    zeros = pa.table({"x": np.zeros(1_000_000)})
+    pq.write_table(zeros, path, use_dictionary=False, compression="zstd")  # 8 MB of zeros
+    assert read_numbers(path).values.shape == (1_000_000, 1)
+    monkeypatch.setattr("tacit.data.parquet.BOMB_SIZE", 1_000_000)
+    with pytest.raises(DataError, match=r"zeros\.parquet.* 8\.\d MB, over 200 times"):
+        read_numbers(path)
+
+
 def test_repeated_strings_of_a_sound_parquet_file_are_read(folder):
     path = folder / "sound.parquet"
     texts = ["a letter from home", "a letter to the bank"] * 500
