@@ -238,9 +238,13 @@ def test_a_reader_that_stops_early_is_not_an_error():
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_results_that_cannot_be_written_are_code_6():
-    command = f'"{sys.executable}" -m tacit datasets --json >/dev/full'
-    run = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+@pytest.mark.parametrize("verb", ["datasets --json", "cluster - -k 2 --out - --quiet"])
+def test_results_that_cannot_be_written_are_code_6(verb):
+    """Those of the second are still in a buffer when the command is done."""
+    command, rows = f'"{sys.executable}" -m tacit {verb} >/dev/full', "1,2\n3,4\n5,6\n"
+    run = subprocess.run(
+        command, shell=True, check=False, capture_output=True, text=True, input=rows
+    )
     assert run.returncode == 6
     assert run.stderr.startswith("Error: No space left on device")
     assert len(run.stderr.splitlines()) == 1
