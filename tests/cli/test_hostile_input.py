@@ -12,6 +12,20 @@ def test_groups_of_any_name_are_compared(tacit, tmp_path, odd):
     assert (run.code, run.err) == (0, "3 rows matched by the column id.\n")
 
 
+@pytest.mark.parametrize("semantic", [[], ["--semantic", "-k", "2"]])
+def test_a_document_number_of_thousands_of_digits_is_refused_in_a_sentence(
+    tacit, tmp_path, semantic
+):
+    (tmp_path / "a.txt").write_text("a letter from home\nthe bank of the river\nfox and dog\n")
+    index = tmp_path / "a.index"
+    assert tacit("index", "build", tmp_path / "a.txt", "--out", index, *semantic).code == 0
+    assert tacit("index", "similar", index, "2").code == 0
+    run = tacit("index", "similar", index, LONG)
+    assert run.code == 2
+    assert "There is no document '999" in run.err
+    assert len(run.err) < 1000
+
+
 def test_a_link_that_leads_nowhere_is_called_that(tacit, tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "gone.csv")
     run = tacit("cluster", tmp_path / "link.csv")

@@ -74,6 +74,22 @@ def test_wrong_options_are_refused(tacit, faces, arguments, code, message):
     assert message in run.err
 
 
+def test_links_that_lead_outside_the_folder_are_followed_on_request(tacit, tmp_path, faces):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for i in range(4):
+        place = folder if i < 3 else tmp_path
+        (place / f"{i}.pgm").write_bytes(b"P5 2 2 255 " + bytes([i, 9, 0, i * i]))
+    (folder / "link.pgm").symlink_to(tmp_path / "3.pgm")
+    run = tacit("images", folder, "--json")
+    assert (run.code, json.loads(run.out)["images"]) == (0, 3)
+    assert "Skipped 1 symbolic link leading outside the folder (link.pgm)" in run.err
+    run = tacit("images", folder, "--json", "--follow-links")
+    assert (run.code, json.loads(run.out)["images"]) == (0, 4)
+    assert "symbolic" not in run.err
+    assert tacit("images", faces, "--follow-links").code == 2
+
+
 def test_bad_sources_are_refused(tacit, tmp_path):
     assert tacit("images", tmp_path / "absent").code == 4
     assert tacit("images", tmp_path).code == 4  # a folder without images

@@ -55,6 +55,9 @@ def caught(first, then):
         (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 6),
         (OSError(errno.ENOSPC, "No space left on device"), 6),
         (OSError(errno.EROFS, "Read-only file system", "a.csv"), 6),
+        (OSError(errno.EPERM, "Operation not permitted", "a.csv"), 6),
+        (OSError(errno.EDQUOT, "Disk quota exceeded", "a.csv"), 6),
+        (OSError(errno.EFBIG, "File too large", "a.csv"), 6),
         (click.UsageError("wrong"), 2),
         (ImportError("engine='dask' needs dask. Install it with pip."), 2),
         (KeyboardInterrupt(), 130),
@@ -79,6 +82,10 @@ def test_the_message_is_the_errors_own(fails):
     assert run.err == "Error: a.csv, row 3, column x: it is bad. Mend it.\n"
     run = fails(FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"))
     assert run.err == "Error: a.csv: No such file or directory.\n"
+
+
+def test_too_little_memory_is_said_and_no_fault_of_ours(fails):
+    assert fails(MemoryError()).err.startswith("Error: there is not enough memory.")
 
 
 def test_a_fault_of_ours_says_so_and_how_to_see_more(fails):
@@ -231,9 +238,13 @@ def test_a_reader_that_stops_early_is_not_an_error():
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_results_that_cannot_be_written_are_code_6():
-    command = f'"{sys.executable}" -m tacit datasets --json >/dev/full'
-    run = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+@pytest.mark.parametrize("verb", ["datasets --json", "cluster - -k 2 --out - --quiet"])
+def test_results_that_cannot_be_written_are_code_6(verb):
+    """Those of the second are still in a buffer when the command is done."""
+    command, rows = f'"{sys.executable}" -m tacit {verb} >/dev/full', "1,2\n3,4\n5,6\n"
+    run = subprocess.run(
+        command, shell=True, check=False, capture_output=True, text=True, input=rows
+    )
     assert run.returncode == 6
     assert run.stderr.startswith("Error: No space left on device")
     assert len(run.stderr.splitlines()) == 1

@@ -1,15 +1,20 @@
 """What may reach a terminal or a spreadsheet."""
 
 import csv
+import errno
 import io
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.cli.output import check_target, clean, console, open_output, write_csv
 from tacit.data.delimited import guard, write_rows
+from tacit.neural import RBM
 
 
 @pytest.mark.parametrize(
@@ -129,3 +134,28 @@ def test_cells_on_a_terminal_carry_no_escapes_and_in_a_file_stay_as_they_are(
     assert terminal.getvalue() == "id,label\n1,red\n"
     write_csv(str(tmp_path / "labels.csv"), ["id", "label"], rows)
     assert "\x1b[31mred" in (tmp_path / "labels.csv").read_text()
+
+
+@pytest.mark.parametrize("command", ["cluster", "reduce", "neural"])
+def test_a_picture_is_written_whole_or_not_at_all(tacit, tmp_path, monkeypatch, command):
+    pytest.importorskip("matplotlib").use("Agg")
+    rows, machine, picture = (tmp_path / each for each in ("a.csv", "m.safetensors", "p.png"))
+    np.savetxt(rows, np.random.default_rng(0).random((40, 4)), delimiter=",")
+    RBM(3, max_iter=1, random_state=0).fit(np.eye(4)).save(machine)
+    arguments = {
+        "cluster": ["cluster", rows, "-k", 2, "--plot", picture],
+        "reduce": ["reduce", rows, "-k", 2, "--plot", picture],
+        "neural": ["neural", "sample", machine, "--picture", picture, "--shape", "2x2"],
+    }[command]
+    assert tacit(*arguments).code == 0
+    before, files = picture.read_bytes(), sorted(tmp_path.iterdir())
+
+    def half(figure, file, **options):
+        with open(file, "wb") if isinstance(file, str | Path) else nullcontext(file) as stream:
+            stream.write(b"half a picture")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", half)
+    assert tacit(*arguments).code == 6
+    assert picture.read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == files

@@ -1,5 +1,6 @@
 """Rows that no model can use: refused in a sentence, never a crash, never NaN in a result."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -20,12 +21,13 @@ from tacit.cluster import (
     linkage,
     stability,
 )
+from tacit.core.registry import REGISTRY, find_class
 from tacit.data import Ratings, Table
 from tacit.decompose import dimension
 from tacit.measure import by_task, cross_predict, davies_bouldin_score, silhouette_score
 from tacit.topics import choose_topics
 from tacit.topics.topic_files import pyldavis_data
-from tests.contract.cases import ESTIMATORS, case_name, targets, with_params
+from tests.contract.cases import ESTIMATORS, TEXTS, case_name, targets, with_params
 from tests.data.test_sparse_structure import broken_matrices
 
 ROWS = np.abs(np.random.default_rng(0).normal(size=(40, 3))) + 0.1
@@ -133,6 +135,48 @@ def test_answers_about_extreme_rows_are_finite_or_refused(estimator):
             # The logarithm of a probability may be too low for a number.
             allowed = np.isneginf(values) if name in LOGARITHMS else False
             assert (np.isfinite(values) | allowed).all(), (kind, name)
+
+
+FEW = {"no rows": ROWS[:0], "two rows": ROWS[:2], "no columns": ROWS[:, :0]}
+NOT_FINITE = {str(value): np.where(ROWS > 1, value, ROWS) for value in (np.nan, np.inf)}
+TEXT = {"text": [["a", "b", "c"]] * 20, "one number": 3, "one axis": ROWS[:, 0]}
+
+
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS, AgglomerativeClustering(3, compress=20)], ids=case_name
+)
+def test_errors_name_the_model_of_the_caller_not_one_inside_it(estimator):
+    """Others may follow as advice. Those that the caller gave as parameters may be named."""
+    fitted = fit(estimator, ROWS)
+    given = {type(value).__name__ for value in estimator.get_params().values()}
+    for kind, X in {**UNUSABLE, **EXTREME, **FEW, **NOT_FINITE, **TEXT}.items():
+        for name in ("fit", *ANSWERS, "predict"):
+            if name != "fit" and not hasattr(fitted, name):
+                continue
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    fit(estimator, X) if name == "fit" else getattr(fitted, name)(X)
+            except (ValueError, TypeError) as error:
+                message = str(error)
+            else:
+                continue
+            named = [word for word in re.findall(r"\w+", message) if word in REGISTRY]
+            assert {*named[:1]} - given <= {type(estimator).__name__}, (kind, name, message)
+
+
+@pytest.mark.parametrize(
+    ("model", "use"),
+    [
+        ("ClassModel", lambda make: make().fit(["fox"])),
+        ("TfidfVectorizer", lambda make: make().fit(TEXTS).transform([])),
+        ("TfidfVectorizer", lambda make: make(vocabulary=["fox"]).fit([])),
+        ("TfidfVectorizer", lambda make: make(vocabulary=["fox"]).fit_transform([])),
+    ],
+)
+def test_errors_about_texts_name_the_model_of_the_caller(model, use):
+    with pytest.raises(ValueError, match=rf"\b{model}\b"):
+        use(find_class(model))
 
 
 WEIGHTS = {

@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -42,6 +44,36 @@ def test_a_parquet_file_that_repeats_a_long_string_is_refused_before_it_is_expan
     assert path.stat().st_size < 200_000
     with pytest.raises(DataError, match=r"bomb\.parquet.*unpack to .* decompression bomb"):
         Documents.open(path)
+
+
+def test_one_long_string_and_references_to_it_are_refused_before_they_are_expanded(
+    folder, monkeypatch
+):
+    """A row group holds the string once, so that its declared size is small."""
+    path = folder / "once.parquet"
+    pq.write_table(pa.table({"text": ["a" * 10_000] * 10_000}), path)  # 100 MB of text
+    with pq.ParquetFile(path) as file:
+        assert file.metadata.row_group(0).column(0).total_uncompressed_size < 20_000
+    monkeypatch.setattr("tacit.data.parquet.BOMB_SIZE", 50_000_000)
+    usual = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(usual)  # counts from here on
+    pa.set_memory_pool(pool)
+    try:
+        with pytest.raises(DataError, match=r"once\.parquet.* unpack to 100 MB"):
+            list(Documents.open(path).texts())
+    finally:
+        pa.set_memory_pool(usual)
+    assert pool.max_memory() < 20_000_000
+
+
+def test_a_parquet_file_whose_parts_declare_too_much_is_refused(folder, monkeypatch):
+    path = folder / "zeros.parquet"
+    zeros = pa.table({"x": np.zeros(1_000_000)})
+    pq.write_table(zeros, path, use_dictionary=False, compression="zstd")  # 8 MB of zeros
+    assert read_numbers(path).values.shape == (1_000_000, 1)
+    monkeypatch.setattr("tacit.data.parquet.BOMB_SIZE", 1_000_000)
+    with pytest.raises(DataError, match=r"zeros\.parquet.* 8\.\d MB, over 200 times"):
+        read_numbers(path)
 
 
 def test_repeated_strings_of_a_sound_parquet_file_are_read(folder):
@@ -85,7 +117,7 @@ def test_repeated_names_of_columns_get_numbers():
     assert names == ["x", "x_3", "x_2", "x_4"]
     many, _, notes = name_columns([b"x"] * 20_000, None, Dialect())
     assert len(set(many)) == 20_000
-    assert len(notes) == 19_999
+    assert notes[-1] == "19,979 more columns are noted like the last one"
 
 
 class Endless(io.RawIOBase):
@@ -146,6 +178,55 @@ def test_a_row_of_thousands_of_columns_is_read_in_time(folder):
     path.write_text(f"text,{','.join(names)}\na letter,{','.join(['1'] * n)}\n")
     documents = Documents.open(path)
     assert sum(documents.column(name)[0] for name in names) == n
+
+
+PEAK = r"""
+import re, sys
+from tacit.core import DataError
+from tacit.data import read_numbers
+
+def peak():  # getrusage would begin with that of the parent
+    return 1024 * int(re.search(r"VmHWM:\s*(\d+) kB", open("/proc/self/status").read())[1])
+
+before = peak()
+try:
+    read_numbers(sys.argv[1])
+except DataError as error:
+    print(peak() - before, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
+@pytest.mark.parametrize(("start", "cell"), [(b"", b","), (b"", b"12 "), (b'"a\nb"', b",")])
+def test_millions_of_columns_are_refused_before_they_are_separated(folder, start, cell):
+    """Every column used to take 50 bytes, even one of nothing but a comma."""
+    path = folder / "wide.csv"
+    path.write_bytes(start + cell * (60_000_000 // len(cell)))
+    child = [sys.executable, "-c", PEAK, str(path)]
+    peak, error = subprocess.run(child, capture_output=True, text=True).stdout.split(" ", 1)
+    assert "more than 1,048,576 columns" in error
+    assert int(peak) < 6 * path.stat().st_size
+
+
+def test_more_columns_than_memory_has_room_for_are_refused(folder, monkeypatch):
+    path = folder / "wide.csv"
+    path.write_text("1," * 19_999 + "1\n")
+    monkeypatch.setattr("tacit.data.number_files.available_memory", lambda: 2e8)
+    with pytest.raises(
+        DataError, match=r"20,000 columns of text need 260 MB of memory, but 200 MB"
+    ):
+        read_numbers(path)
+    assert read_numbers(path, columns=["c19998"]).values.tolist() == [[1]]
+
+
+def test_rounding_in_thousands_of_columns_is_said_in_a_few_lines(folder):
+    path = folder / "large.csv"
+    path.write_text(
+        f"{','.join(f'x{i}' for i in range(3000))}\n{','.join([str(2**53 + 1)] * 3000)}\n"
+    )
+    notes = read_numbers(path).report.notes
+    assert len(notes) < 30
+    assert notes[-1] == "2,980 more columns are noted like the last one"
 
 
 def test_a_lone_surrogate_in_an_id_is_repaired_and_reported(folder):

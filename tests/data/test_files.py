@@ -1,9 +1,11 @@
 """What people hand over as a table of numbers, and what they are told about it."""
 
+import errno
 import gzip
 import io
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,9 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import tacit
+from tacit.classify.lexicon import read_lexicon
 from tacit.core import DataError, PartialInput
-from tacit.data import NumberTable, Table, read_numbers
+from tacit.core.errors import explain
+from tacit.data import Documents, NumberTable, Ratings, Table, read_numbers
 from tacit.data.delimited import Dialect, records, scan_quotes, sniff
+from tacit.data.label_files import read_labels
+from tacit.data.streams import opened
+from tacit.words.vector_files import read_word2vec
 
 PLAIN = b"x,y\n1,2.5\n-3,4e2\n"
 
@@ -239,6 +247,27 @@ def test_a_stream_of_text_is_read_too():
 
 
 # --- What is refused, with its place ---
+
+
+def test_a_disk_that_fails_in_the_middle_of_a_read_names_the_file(tmp_path):
+    """The operating system names none then."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x\n1\n")
+    with pytest.raises(OSError, match="Input/output") as caught, opened(path):
+        raise OSError(errno.EIO, "Input/output error")
+    assert explain(caught.value) == (4, f"Error: {path}: Input/output error.")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux has such a file")
+@pytest.mark.parametrize(
+    "read",
+    [read_numbers, read_labels, read_lexicon, Ratings.open, read_word2vec, Documents.open,
+     tacit.load],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_named(read):
+    with pytest.raises((OSError, ValueError)) as caught:
+        read("/proc/self/mem")
+    assert "/proc/self/mem" in explain(caught.value)[1]
 
 
 def test_a_cell_that_is_no_number_is_named_with_its_place(tmp_path):

@@ -32,6 +32,9 @@ def test_a_link_that_leads_outside_the_folder_is_skipped_and_reported(folder):
 def test_a_link_within_the_folder_is_read(folder):
     (folder / "b.txt").symlink_to(folder / "a.txt")
     assert len(Documents.open(folder)) == 2
+    alias = folder.parent / "alias"
+    alias.symlink_to(folder)
+    assert len(Documents.open(alias)) == 2
 
 
 def test_a_subfolder_that_cannot_be_read_makes_the_input_partial(folder, monkeypatch):

@@ -140,6 +140,24 @@ def test_a_subfolder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
         read_images(tmp_path)
 
 
+def test_a_link_that_leads_outside_the_folder_is_skipped_unless_followed(tmp_path):
+    folder, secret = tmp_path / "faces", tmp_path / "secret.pgm"
+    (folder / "old").mkdir(parents=True)
+    write_pgm(secret, np.full((3, 4), 200))
+    (folder / "old" / "link.pgm").symlink_to(secret)
+    with pytest.raises(DataError, match="no image, only symbolic links that lead outside"):
+        read_images(folder)
+    write_pgm(folder / "a.pgm", np.zeros((3, 4)))
+    (folder / "b.pgm").symlink_to(folder / "a.pgm")
+    (tmp_path / "alias").symlink_to(folder)
+    for place in (folder, tmp_path / "alias"):
+        stack = read_images(place)
+        assert (stack.names, stack.skipped) == (["a.pgm", "b.pgm"], ("old/link.pgm",))
+        assert stack.pixels.max() == 0
+    followed = read_images(folder, follow_links=True)
+    assert (len(followed), followed.skipped, followed.pixels.max()) == (3, (), 200)
+
+
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.npz"
     np.savez_compressed(path, images=np.zeros((20, 300, 300), np.uint8))

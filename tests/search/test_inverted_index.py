@@ -380,7 +380,7 @@ def test_settings_are_checked():
 
 def test_an_unknown_document_is_a_key_error():
     index = InvertedIndex().fit(DOCUMENTS)
-    for id in (5, -1, "x", None):
+    for id in (5, -1, "x", None, "9" * 5000, "²", "٣"):
         with pytest.raises(KeyError, match="numbered from 0 to 4"):
             index.similar_documents(id)
     with pytest.raises(KeyError, match="no document 'z'"):

@@ -27,14 +27,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, reading
 from tacit.core.estimator import Estimator
 from tacit.linear.linear_classifier import best_two, check_listed
 from tacit.text.tokens import tokenize
@@ -342,7 +341,8 @@ def read_lexicon(path: str | os.PathLike) -> dict[str, float]:
     >>> read_lexicon(path)
     {'good': 1.5, 'well done': 2.0}
     """
-    raw = Path(path).read_bytes()
+    with reading(path) as file:
+        raw = file.read()
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -30,13 +30,15 @@ SAMPLES = 6  # images that are reconstructed
               "[default: none]")
 @click.option("--size", type=options.IMAGE_SIZE,
               help="Size to scale all images of a folder to  [default: as they are]")
+@options.follow_links_option
 @click.option("--out", metavar="FOLDER", help="Folder for pictures, coordinates and the model  "
               "[default: none]")
 @options.top_option(5)
 @options.run_options
 def images(
     source: str, ranks: tuple[int, ...], near: str | None, combine: str | None,
-    size: tuple[int, int] | None, out: str | None, top: int, run: RunOptions,
+    size: tuple[int, int] | None, follow_links: bool, out: str | None, top: int,
+    run: RunOptions,
 ) -> None:  # fmt: skip
     """Find the principal components of images.
 
@@ -55,14 +57,22 @@ def images(
     if near is None:
         options.refuse_options(["top"], "is the number of nearest images: add --near IMAGE.")
     if not Path(source).is_dir():
-        options.refuse_options(["size"], f"is for a folder of images, and {source} is not one.")
+        why = f"is for a folder of images, and {source} is not one."
+        options.refuse_options(["size", "follow_links"], why)
     folder = None if out is None else make_folder(out)
     import numpy as np
 
+    from tacit.core.wording import count, listed
     from tacit.data.images import read_images
     from tacit.decompose import PCA
 
-    stack = read_images(source, size=size)
+    stack = read_images(source, size=size, follow_links=follow_links)
+    if stack.skipped:
+        links = count(len(stack.skipped), "symbolic link")
+        output.note(
+            f"Skipped {links} leading outside the folder ({listed(stack.skipped)}). "
+            "--follow-links reads them."
+        )
     n, pixels = stack.rows.shape
     height, width = stack.size
     if not run.as_json:

@@ -17,10 +17,11 @@ __all__ = [
     "COUNT", "FILE", "IMAGE_SIZE", "NUMBERS", "OUT", "SIZE", "TARGET", "Command",
     "CommandGroup", "DocumentOptions", "OneOf", "Parsed", "RunOptions", "ShowOptions",
     "TableOptions", "allow_partial_option", "clean_option", "command", "debug_option",
-    "document_options", "engine_options", "header_option", "k_option", "label_option",
-    "memory_option", "model_option", "out_option", "plot_option", "quiet_option",
-    "refuse_options", "rule_option", "run_options", "seed_option", "show_options",
-    "stop_words_option", "table_options", "top_option", "trust_option", "with_options",
+    "document_options", "engine_options", "follow_links_option", "header_option", "k_option",
+    "label_option", "memory_option", "model_option", "out_option", "plot_option",
+    "quiet_option", "refuse_options", "rule_option", "run_options", "seed_option",
+    "show_options", "stop_words_option", "table_options", "top_option", "trust_option",
+    "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -321,6 +322,12 @@ allow_partial_option = click.option(
 )  # fmt: skip
 
 
+follow_links_option = click.option(
+    "--follow-links", is_flag=True,
+    help="Follow symbolic links that lead outside the folder.",
+)  # fmt: skip
+
+
 clean_option = click.option(
     "--clean/--no-clean", "clean_texts", default=True,
     help="Decode HTML entities and quoted-printable text; remove tags, e-mail headers, "
@@ -365,8 +372,7 @@ def document_options(command: F, *, memory: Any = None) -> F:
         click.option("--oversize", type=OneOf(["split", "skip", "error"]),
                      default="split", help="Larger documents: split them "
                      "between words, skip them, or stop"),
-        click.option("--follow-links", is_flag=True, help="Follow symbolic links that lead "
-                     "outside the folder."),
+        follow_links_option,
     ]  # fmt: skip
     return add_group(DocumentOptions, "documents", options, command)
 

@@ -11,14 +11,17 @@ above are ValueErrors too. ``explain`` turns any error into an exit code and a m
 """
 
 import errno
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 __all__ = [
     "DataError", "Locked", "ModelFileError", "PartialInput", "TacitError", "explain",
-    "on_one_line",
+    "on_one_line", "raised_as", "reading",
 ]  # fmt: skip
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -82,6 +85,38 @@ def on_one_line(name: object) -> str:
     'a\\nb.txt'
     """
     return CONTROLS.sub(lambda match: repr(match[0])[1:-1], str(name))
+
+
+@contextmanager
+def reading(path: str | os.PathLike, buffering: int = -1) -> Iterator[Any]:
+    """Open a file. A disk that fails in the middle of a read names none: the error gets it."""
+    with open(path, "rb", buffering) as file:
+        try:
+            yield file
+        except OSError as error:
+            if error.errno == errno.EIO and error.filename is None:
+                error.filename = os.fspath(path)
+            raise
+
+
+@contextmanager
+def raised_as(outer: Any, inner: str) -> Iterator[None]:
+    """Errors of a model that another contains name that one, which the caller knows.
+
+    >>> with raised_as(TacitError(), "KMeans"):
+    ...     raise ValueError("KMeans: the data is too large.")
+    Traceback (most recent call last):
+        ...
+    ValueError: TacitError: the data is too large.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        name = partial(re.compile(rf"\b{inner}\b").sub, type(outer).__name__)
+        if isinstance(error, DataError):
+            error.message = name(error.message)
+        error.args = tuple(name(each) if isinstance(each, str) else each for each in error.args)
+        raise
 
 
 # --- For people ---

@@ -33,7 +33,7 @@ from safetensors import SafetensorError, safe_open
 
 from tacit.core.atomic import atomic_write
 from tacit.core.disk_array import release
-from tacit.core.errors import ModelFileError
+from tacit.core.errors import ModelFileError, reading
 
 __all__ = ["Entry", "TensorFile", "bad", "excerpt", "open_tensors", "write_tensors"]
 
@@ -192,7 +192,7 @@ def open_tensors(path: str | os.PathLike, *, kind: str) -> Iterator[TensorFile]:
         raise bad(path, "is a folder, not a model", "Name a file inside it.")
     if not stat.S_ISREG(mode):  # opening a pipe would wait forever
         raise bad(path, "is not a regular file", "Copy it to one first.")
-    with path.open("rb", buffering=0) as file:
+    with reading(path, buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         metadata, table = read_header(path, check_length(path, file, size))
         if "tacit" not in metadata:

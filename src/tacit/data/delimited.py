@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tacit.data.document_build import IngestReport
 
 __all__ = [
-    "Delimited", "Dialect", "Record", "TextRecord", "choose_columns", "guard", "is_float",
-    "name_columns", "open_delimited", "read_csv", "records", "scan_quotes", "sniff",
+    "Delimited", "Dialect", "Record", "TextRecord", "choose_columns", "few", "guard",
+    "is_float", "name_columns", "open_delimited", "read_csv", "records", "scan_quotes", "sniff",
     "write_rows",
 ]  # fmt: skip
 
@@ -34,6 +34,9 @@ MISSING = [
 ]
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 SAMPLE = 50  # records that the separator is chosen by
+SAMPLE_CELLS = 2**17  # of them, where records are wide
+MOST_COLUMNS = 2**20  # whose names take about 300 MB
+MOST_NOTES = 20
 TEXT_DELIMITERS = ",;\t|"
 HEADER_CELL = 64  # characters; a longer cell is not the name of a column
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -59,7 +62,8 @@ class Record(NamedTuple):
 
 
 def records(data: bytes, delimiter: str = ",") -> Iterator[Record]:
-    """The records of delimited text, without empty lines.
+    """The records of delimited text, without empty lines. Cells past ``MOST_COLUMNS`` are not
+    separated: such a file is refused, and they would take 50 times its size.
 
     >>> [record.cells for record in records(b'a,"b,1"\\n\\n2,"c ""d"" e"\\n')]
     [[b'a', b'b,1'], [b'2', b'c "d" e']]
@@ -71,10 +75,10 @@ def records(data: bytes, delimiter: str = ",") -> Iterator[Record]:
     while start < len(data):
         text = line_pattern.match(data, start).group()  # type: ignore[union-attr]
         if b'"' not in text:
-            cells, end = text.split(mark), start + len(text)
+            cells, end = text.split(mark, MOST_COLUMNS), start + len(text)
         else:
             cells, end = [], start
-            while True:
+            while len(cells) <= MOST_COLUMNS:
                 match = cell_pattern.match(data, end)
                 assert match is not None  # the last alternative matches anything
                 quoted, tail, plain = match.groups()
@@ -107,12 +111,16 @@ def sniff(data: bytes, *, prefer: str | None = None) -> Dialect:
     """
     best: tuple = ()
     for rank, delimiter in enumerate(reversed(DELIMITERS)):
-        sample = [record.cells for record in islice(records(data, delimiter), SAMPLE)]
+        sample: list[list[bytes]] = []
+        for record in islice(records(data, delimiter), SAMPLE):
+            sample.append(record.cells)
+            if len(sample) * len(record.cells) > SAMPLE_CELLS and len(sample) > 1:
+                break
         width = len(sample[0])
         if width < 2:
             continue
         even = sum(len(cells) == width for cells in sample) / len(sample)
-        cells = [cell.strip() for row in sample[1:] or sample for cell in row]
+        cells = [cell.strip() for row in sample[1:] or sample for cell in row[:SAMPLE_CELLS]]
         numbers, decimal = max(
             (proportion_of_numbers(cells, "."), "."),
             (proportion_of_numbers(cells, ","), "" if delimiter == "," else ","),
@@ -235,6 +243,12 @@ def open_delimited(
     first = next(records(data, dialect.delimiter), None)
     if first is None:
         raise DataError("no whole row is left of the truncated file.", file=file)
+    if len(first.cells) > MOST_COLUMNS:
+        raise DataError(
+            f"line {first.line} has more than {MOST_COLUMNS:,} columns, the most that are read "
+            "from text. Give a .npy file.",
+            file=file,
+        )
     names, header, notes = name_columns(first.cells, header, dialect)
     if dialect != Dialect():
         notes.insert(0, str(dialect))
@@ -281,7 +295,15 @@ def name_columns(
             notes.append(f"column {j + 1} has the name of another, called {name}")
         names.append(name)
         taken.add(name)
-    return names, True, notes
+    return names, True, few(notes)
+
+
+def few(notes: list[str]) -> list[str]:
+    """Notes on the first columns; those on others are counted."""
+    more = len(notes) - MOST_NOTES
+    return notes[:MOST_NOTES] + [f"{more:,} more columns are noted like the last one"] * (
+        more > 0
+    )
 
 
 def choose_columns(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core.engines import Threads
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, reading
 from tacit.core.wording import count, listed
 from tacit.data.document_blocks import BLOCK_BYTES
 from tacit.data.document_build import (
@@ -68,7 +68,7 @@ class LineRows(NamedTuple):
 
     def load(self) -> Text:
         self.stamp.check(self.path)
-        with open(self.path, "rb") as file:
+        with reading(self.path) as file:
             file.seek(self.start)
             data = file.read(self.stop - self.start)
         return text_of_lines(data, self.limits, self.path, self.row)[0]
@@ -88,7 +88,8 @@ class FileRows(NamedTuple):
         for name, head, stamp in zip(self.names, self.heads, self.stamps, strict=True):
             path = os.path.join(self.root, name)
             stamp.check(path)
-            parts.append(Path(path).read_bytes()[head:])
+            with reading(path) as file:
+                parts.append(file.read()[head:])
         return text_of_parts(parts, self.limits, self.root)[0]
 
 
@@ -144,8 +145,9 @@ def open_folder(root: str, options: Options) -> Build:
         report = FileReport(name)
         files.append(report)
         path = os.path.join(root, name)
-        report.skipped, report.partial = why_not_text(path, name)
-        if not (options.follow_links or Path(path).resolve().is_relative_to(home)):
+        if options.follow_links or Path(path).resolve().is_relative_to(home):
+            report.skipped, report.partial = why_not_text(path, name)
+        else:
             report.skipped = "a symbolic link that leads outside the folder"
         if report.skipped or report.partial:
             continue
@@ -223,7 +225,7 @@ def bytes_of(source: Source, kind: str) -> Iterator[bytes]:
     if kind not in ("docx", "odt", "pdf"):
         yield from source.unpacked()
         return
-    with open(source.origin, "rb") as file:
+    with reading(source.origin) as file:
         while chunk := file.read(CHUNK):
             yield chunk
 
@@ -349,7 +351,7 @@ def why_not_text(path: str, name: str) -> tuple[str | None, str | None]:
     if not parsed and format_of(name) != "lines":
         return "a table; open it by itself", None
     try:
-        with open(path, "rb") as file:
+        with reading(path) as file:
             head = file.read(HEAD)
     except OSError as error:
         return None, f"the file cannot be read ({error.strerror})"

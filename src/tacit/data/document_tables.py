@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, reading
 from tacit.core.temporary import temporary
 from tacit.core.wording import did_you_mean, listed
 from tacit.data.delimited import TextRecord, is_float, read_csv
@@ -393,7 +393,7 @@ def open_parquet(
 
 
 def is_parquet(path: str | Path) -> bool:
-    with open(path, "rb") as file:
+    with reading(path) as file:
         return file.read(4) == PARQUET
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, reading
 from tacit.core.memory import check_memory, format_bytes
 from tacit.core.wording import did_you_mean
 from tacit.data.streams import BOMB_RATIO, BOMB_SIZE
@@ -41,6 +41,7 @@ class Images:
     names: list[str]
     labels: np.ndarray | None = None
     source: str = ""
+    skipped: tuple[str, ...] = ()  # symbolic links that lead outside the folder
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -94,10 +95,13 @@ class Images:
         return total
 
 
-def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Images:
+def read_images(
+    path: str | Path, *, size: tuple[int, int] | None = None, follow_links: bool = False
+) -> Images:
     """Read a folder, a .npz or a .npy file of images.
 
-    ``size`` (height, width) brings the images of a folder to one size.
+    ``size`` (height, width) brings the images of a folder to one size. ``follow_links`` reads
+    symbolic links that lead outside the folder; otherwise they are skipped.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -108,7 +112,7 @@ def read_images(path: str | Path, *, size: tuple[int, int] | None = None) -> Ima
     """
     place = Path(path)
     if place.is_dir():
-        return read_folder(place, size)
+        return read_folder(place, size, follow_links)
     if not place.exists():
         raise FileNotFoundError(2, "There is no such file or folder", str(path))
     suffix = place.suffix.lower()
@@ -203,20 +207,25 @@ def to_gray(image: np.ndarray) -> np.ndarray:
 # --- Folders ---
 
 
-def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
+def read_folder(folder: Path, size: tuple[int, int] | None, follow_links: bool) -> Images:
     known = (*NETPBM, *PILLOW)
-    inside = [  # rglob passes over subfolders that cannot be read
+    below = [  # rglob passes over subfolders that cannot be read
         Path(parent, name)
         for parent, _, names in os.walk(folder, onerror=fail)
         for name in names
     ]
     paths = sorted(
-        path for path in inside
+        path for path in below
         if path.suffix.lower() in known and path.is_file() and not path.name.startswith(".")
     )  # fmt: skip
+    home = folder.resolve()
+    inside = [follow_links or path.resolve().is_relative_to(home) for path in paths]
+    outside = [path for path, here in zip(paths, inside, strict=True) if not here]
+    paths = [path for path, here in zip(paths, inside, strict=True) if here]
     if not paths:
+        links = ", only symbolic links that lead outside it" if outside else ""
         raise DataError(
-            f"holds no image. Names end in {', '.join(known[:5])} or the like.",
+            f"holds no image{links}. Names end in {', '.join(known[:5])} or the like.",
             file=str(folder),
         )
     images = [read_image(path, size) for path in paths]
@@ -232,7 +241,8 @@ def read_folder(folder: Path, size: tuple[int, int] | None) -> Images:
     parents = [path.relative_to(folder).parts[0] for path in paths]
     nested = all(len(path.relative_to(folder).parts) > 1 for path in paths)
     labels = np.array(parents) if nested and len(set(parents)) > 1 else None
-    return Images(np.stack(images), names, labels, str(folder))
+    skipped = tuple(path.relative_to(folder).as_posix() for path in outside)
+    return Images(np.stack(images), names, labels, str(folder), skipped)
 
 
 def fail(error: OSError) -> None:
@@ -276,7 +286,8 @@ def pillow() -> Any:
 
 def read_netpbm(path: Path) -> np.ndarray:
     """PGM and PPM, plain and raw, 8 and 16 bits: (height, width) or (height, width, 3)."""
-    data = path.read_bytes()
+    with reading(path) as file:
+        data = file.read()
     header = HEADER.match(data)
     if header is None:
         raise DataError("is no PGM or PPM image: its header is wrong.", file=str(path))

@@ -117,7 +117,7 @@ def label_column(names: list[str], id_column: str | None, file: str) -> str:
     others = [name for name in names if name != id_column] or names
     known = pick(others, LABEL_NAMES)
     if len(others) > 1 and known is None:
-        claim = f"{len(others)} columns could hold the labels: {listed(others)}. Name one."
+        claim = f"{len(others):,} columns could hold the labels: {listed(others)}. Name one."
         raise DataError(claim, file=file)
     return others[0] if len(others) == 1 else str(known)
 

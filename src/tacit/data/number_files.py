@@ -20,12 +20,14 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from tacit.core.errors import DataError
+from tacit.core.memory import USABLE, available_memory, format_bytes
 from tacit.core.wording import count, listed
 from tacit.data.delimited import (
     MISSING,
     Delimited,
     choose_columns,
     count_newlines,
+    few,
     number_pattern,
     open_delimited,
 )
@@ -39,6 +41,7 @@ SHOWN = 8  # names in a sentence; the others are counted
 BLOCK = 2**20
 LARGEST_BLOCK = 2**31 - 1  # pyarrow counts in int32
 EXACT = 2**53  # integers up to here are floats exactly
+COLUMN_BYTES = 13_000  # that pyarrow takes for every column of text, even of one row
 
 
 @dataclass
@@ -286,6 +289,7 @@ def from_text(raw: Raw, asked: Asked) -> NumberTable:
 
     left_out = asked.left_out(text.names, chosen)
     used: dict[str, np.ndarray] = {}
+    rounded: list[str] = []
     for name in chosen:
         numbers, remark = to_numbers(table.column(name), name, text, asked.columns is not None)
         if numbers is None:
@@ -293,7 +297,8 @@ def from_text(raw: Raw, asked: Asked) -> NumberTable:
             continue
         used[name] = numbers
         if remark:
-            notes.append(remark)
+            rounded.append(remark)
+    notes += few(rounded)
     if not used:
         why = "; ".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 5))
         raise DataError(f"there is no column of numbers ({why}).", file=raw.name)
@@ -312,6 +317,13 @@ def from_text(raw: Raw, asked: Asked) -> NumberTable:
 
 def parse(text: Delimited, reading: list[str], texts: Sequence[str] = ()) -> pa.Table:
     """Read the columns with pyarrow, ``texts`` as text; if that fails, find the line."""
+    need, free = COLUMN_BYTES * len(reading), available_memory()
+    if need > USABLE * free:
+        raise DataError(
+            f"{len(reading):,} columns of text need {format_bytes(need)} of memory, but "
+            f"{format_bytes(free)} are free. Choose fewer columns, or give a .npy file.",
+            file=text.file,
+        )
     body = pa.py_buffer(text.data)[text.start :]
     if not re.compile(rb"[^\r\n]").search(text.data, text.start):
         return pa.table({name: pa.array([], pa.float64()) for name in reading})

@@ -13,13 +13,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from errno import EIO
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from tacit.core.errors import DataError, PartialInput
+from tacit.core.errors import DataError, PartialInput, reading
 from tacit.core.memory import available_memory, format_bytes
 from tacit.core.wording import count
 from tacit.data.text_block import undecodable
@@ -190,13 +189,8 @@ def opened(origin: Any) -> Iterator[IO[bytes]]:
     if not isinstance(origin, str | Path):
         yield origin
         return
-    with open(origin, "rb") as file:
-        try:
-            yield file
-        except OSError as error:
-            if error.errno == EIO and error.filename is None:  # of a read, which names no file
-                error.filename = str(origin)
-            raise
+    with reading(origin) as file:
+        yield file
 
 
 def gunzip(packed: "Counted", source: Source) -> Iterator[bytes]:

@@ -33,6 +33,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine, check_stop, one_blas_thread, ready
+from tacit.core.errors import raised_as
 from tacit.core.estimator import Estimator, engine_for, with_callbacks
 from tacit.core.memory import check_memory
 from tacit.core.randoms import integers, key, seed_from
@@ -288,7 +289,7 @@ class ClassicalMDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Euclidean distances: the principal components are the points."""
         (n, d), k = rows.shape, self.n_components
         rank = min(k, n, d)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), raised_as(self, "PCA"):
             warnings.simplefilter("ignore", UserWarning)  # rows that are all equal
             pca = PCA(rank, tol=TOLERANCE, random_state=0, engine=self.engine).fit(rows)
         self._map = np.zeros((k, d))

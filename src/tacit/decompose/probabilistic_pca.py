@@ -35,6 +35,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine, check_stop
+from tacit.core.errors import raised_as
 from tacit.core.estimator import engine_for, with_callbacks
 from tacit.core.loop import iterate
 from tacit.core.randoms import key, normals, seed_from
@@ -336,7 +337,7 @@ class ProbabilisticPCA(ProjectionEstimator):
             noise = scale
         else:
             filled = table if complete else table.mapped(fill_block, origin)
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), raised_as(self, "PCA"):
                 warnings.simplefilter("ignore", UserWarning)
                 pca = PCA(k, random_state=0, engine=self.engine).fit(filled)
             ratio = (weight - 1) / weight if weight > 1 else 1.0

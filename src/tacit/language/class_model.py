@@ -27,6 +27,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import Engine, get_engine
+from tacit.core.errors import raised_as
 from tacit.core.estimator import Estimator
 from tacit.language.brown_clusters import UNKNOWN, BrownClusters, number_words, pool_rare
 from tacit.language.ngram_model import NGramModel
@@ -163,14 +164,16 @@ class ClassModel(Estimator):
         check_tokenizer(self.tokenizer)
         text = number_words(sentences, self._reader(), self.engine, name="ClassModel")
         text = pool_rare(text, self.min_count)
-        self.clusters_ = BrownClusters(
+        clusters = BrownClusters(
             self.n_clusters,
             max_iter=self.max_iter,
             min_count=self.min_count,
             tokenizer=self.tokenizer,
             lowercase=self.lowercase,
             engine=self.engine,
-        )._fit_numbers(text)
+        )
+        with raised_as(self, "BrownClusters"):
+            self.clusters_ = clusters._fit_numbers(text)
         classes = self.clusters_.classes_
         size = np.bincount(classes, weights=text.counts, minlength=self.n_clusters)
         self.word_logs_ = np.log(text.counts / size[classes])

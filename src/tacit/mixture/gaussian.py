@@ -40,6 +40,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from tacit.cluster import KMeans
 from tacit.core.engines import Engine, check_stop
+from tacit.core.errors import raised_as
 from tacit.core.loop import Fit
 from tacit.core.stats import Stats
 from tacit.core.warn import warn_caller
@@ -606,7 +607,8 @@ class GaussianMixture(Mixture):
             warnings.simplefilter("ignore", ConvergenceWarning)
             passes = 1 if self.init_params == "k-means++" else 100
             model = KMeans(k, n_init=1, max_iter=passes, random_state=rng, engine=self.engine)
-            return np.asarray(model.fit(data).cluster_centers_, np.float64)
+            with raised_as(self, "KMeans"):
+                return np.asarray(model.fit(data).cluster_centers_, np.float64)
 
     def _em(self) -> tuple:
         return collect, update, None

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.core.errors import ModelFileError
 from tacit.core.estimator import Estimator
 from tacit.core.string_array import StringArray, are_offsets, offsets_of
-from tacit.core.wording import did_you_mean
+from tacit.core.wording import did_you_mean, shortened
 from tacit.data.documents import Documents
 from tacit.data.text_block import Text
 from tacit.search.results import Hit
@@ -123,15 +123,16 @@ class StoredDocuments(NamedTuple):
             row = self.names.find(str(id))
             if row < 0:
                 meant = did_you_mean(str(id), self.ids()) if self.n <= MOST_GUESSED else ""
-                raise KeyError(f"There is no document {id!r} in the index.{meant}")
+                shown = shortened(repr(id))
+                raise KeyError(f"There is no document {shown} in the index.{meant}")
             return row
         number = str(id)
         is_number = number.isascii() and number.isdigit() and len(number) < 19
         row = int(number) if is_number else -1
         if not 0 <= row < self.n:
             raise KeyError(
-                f"There is no document {id!r} in the index; they are numbered from 0 to "
-                f"{self.n - 1}."
+                f"There is no document {shortened(repr(id))} in the index; they are numbered "
+                f"from 0 to {self.n - 1}."
             )
         return row
 

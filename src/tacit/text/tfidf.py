@@ -39,6 +39,7 @@ from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.core.engines import get_engine
+from tacit.core.errors import raised_as
 from tacit.core.estimator import Estimator
 from tacit.core.stats import Stats
 from tacit.data.checked import NUMBERS, check_results, check_rows
@@ -381,7 +382,8 @@ class TfidfVectorizer(CountVectorizer):
         tfidf = self._transformer()
         self._begin()
         if self.fixed_vocabulary_:
-            tfidf.fit(self._count(raw_documents))
+            with raised_as(self, "TfidfTransformer"):
+                tfidf.fit(self._count(raw_documents))
         else:
             stats = self._term_stats(raw_documents)
             keep = self._choose(stats)
@@ -409,13 +411,15 @@ class TfidfVectorizer(CountVectorizer):
             counts = self._count(raw_documents)
         else:
             counts = super().fit_transform(raw_documents)
-        self._tfidf = tfidf.fit(counts)
+        with raised_as(self, "TfidfTransformer"):
+            self._tfidf = tfidf.fit(counts)
         return self._tfidf.transform(counts, copy=False)
 
     def transform(self, raw_documents: Any) -> Any:
         """The weighted rows of documents."""
         check_is_fitted(self, "_tfidf", msg="The TF-IDF vectorizer is not fitted. Call fit.")
-        return self._tfidf.transform(self._count(raw_documents), copy=False)
+        with raised_as(self, "TfidfTransformer"):
+            return self._tfidf.transform(self._count(raw_documents), copy=False)
 
     def _after_load(self) -> None:
         super()._after_load()

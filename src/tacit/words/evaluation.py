@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.engines import check_stop, get_engine
-from tacit.core.errors import DataError
+from tacit.core.errors import DataError, reading
 from tacit.data.streams import read_raw, to_utf8
 from tacit.words.vectors import WordVectors
 
@@ -207,7 +207,7 @@ def lower_places(vectors: WordVectors, limit: int) -> dict[str, int]:
 
 
 def read_lines(path: str | os.PathLike) -> list[str]:
-    with open(path, "rb") as stream:
+    with reading(path) as stream:
         raw = to_utf8(read_raw(stream, os.fspath(path)))
     lines = raw.data.decode("utf-8", "replace").splitlines()
     return [line.strip() for line in lines if line.strip()]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.atomic import atomic_write
-from tacit.core.errors import DataError, PartialInput
+from tacit.core.errors import DataError, PartialInput, reading
 from tacit.data.streams import read_raw
 
 __all__ = ["is_model_file", "read_word2vec", "write_word2vec"]
@@ -26,7 +26,7 @@ MOST_NUMBERS = 100_000  # per vector
 
 def is_model_file(path: str | os.PathLike) -> bool:
     """Whether a file looks like a model that Tacit saved: a length, then JSON."""
-    with open(path, "rb") as file:
+    with reading(path) as file:
         head = file.read(9)
     return len(head) == 9 and head[8:] == b"{" and head[7:8] == b"\0"
 
@@ -44,7 +44,7 @@ def read_word2vec(path: str | os.PathLike) -> tuple[list[str], np.ndarray]:
     ['cat', 'dog']
     """
     name = os.fspath(path)
-    with open(path, "rb") as stream:
+    with reading(path) as stream:
         raw = read_raw(stream, name)
     if raw.partial:
         raise PartialInput(f"{raw.partial}. Get the file again.", file=name)

@@ -1,13 +1,16 @@
 """A web page in the user's browser is a stranger: what it may not do."""
 
+import asyncio
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from tacit.explore.server.app import make_app
+from tacit.explore.server.parameters import Refused, read_json
 from tacit.explore.server.security import Access, page_policy
 from tests.explore.server.conftest import HERE, OURS
 
@@ -259,6 +262,20 @@ def test_a_body_over_one_megabyte_is_refused(client, state, said):
     headers = {**OURS, "Content-Type": "application/json"}
     refused(client.post("/api/labels", content=content, headers=headers), 413)
     assert not state.labels.all()
+
+
+@pytest.mark.parametrize("length", [b"\xb2", b"\xb9\xb3", b"-1", b"1e9", b"9" * 5000])
+def test_a_length_that_is_no_number_is_refused_or_ignored(length):
+    """The first two are digits in Latin-1, ones that int() does not take."""
+    headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+
+    async def receive():
+        return {"type": "http.request", "body": b"[]"}
+
+    request = Request({"type": "http", "headers": headers}, receive)
+    with pytest.raises(Refused) as caught:
+        asyncio.run(read_json(request))
+    assert caught.value.status == (413 if len(length) > 1000 else 400)
 
 
 @pytest.mark.parametrize("body", [b"{", b"[1]", b"null", b"\xff", b'{"a": NaN}', b"[" * 9000])

@@ -1,5 +1,6 @@
 """Connections on which a request does not arrive are closed, and the others are answered."""
 
+import asyncio
 import contextlib
 import http.client
 import socket
@@ -14,6 +15,8 @@ WAIT = 60  # seconds until something that never takes long is taken for stuck
 
 
 async def hello(scope, receive, send):
+    if scope["path"] == "/slow":
+        await asyncio.sleep(1)
     body = b""
     while True:
         message = await receive()
@@ -88,6 +91,12 @@ def test_whole_requests_on_one_connection_are_answered_while_others_stall(addres
         for i in range(3):
             connection.request("POST", "/", f"{i}")
             assert connection.getresponse().read() == f"hello{i}".encode()
+
+
+def test_an_answer_may_take_longer_than_a_request(address):
+    with contextlib.closing(http.client.HTTPConnection(*address, timeout=WAIT)) as connection:
+        connection.request("POST", "/slow", "whole")
+        assert connection.getresponse().status == 200
 
 
 def test_connections_past_the_most_are_closed(address):

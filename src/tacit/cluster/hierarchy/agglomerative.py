@@ -47,6 +47,7 @@ from tacit.cluster.hierarchy.inputs import (
 from tacit.cluster.hierarchy.linkage import build_linkage, notify_merges
 from tacit.cluster.kmeans import KMeans
 from tacit.core.engines import Engine, get_engine
+from tacit.core.errors import raised_as
 from tacit.core.estimator import Estimator, with_callbacks
 from tacit.core.kernel import kernel
 from tacit.core.progress import Callback
@@ -333,7 +334,8 @@ class AgglomerativeClustering(TreeClustering):
             return nearest_clusters(self._labeled_rows(), list(X))
         table = check_table(self, X, reset=False)
         if hasattr(self, "compressor_"):
-            return self.leaf_labels_[self.compressor_.predict(table)]
+            with raised_as(self, "KMeans"):
+                return self.leaf_labels_[self.compressor_.predict(table)]
         return self._label(nearest_clusters, self._labeled_rows(), table)
 
     @property
@@ -398,9 +400,11 @@ class AgglomerativeClustering(TreeClustering):
         table = check_table(self, X, reset=True)
         assert self.compress is not None
         check_enough(self, len(table))
-        kmeans = KMeans(
-            min(self.compress, len(table)), random_state=self.random_state, engine=self.engine
-        ).fit(table)
+        with raised_as(self, "KMeans"):
+            kmeans = KMeans(
+                min(self.compress, len(table)), random_state=self.random_state,
+                engine=self.engine,
+            ).fit(table)  # fmt: skip
         counts = np.zeros(kmeans.n_clusters)
         for labels in kmeans._map(table, lloyd.assign):
             counts += np.bincount(labels, minlength=len(counts))

@@ -33,7 +33,7 @@ from typing import Any
 
 from tacit._version import __version__
 from tacit.core.atomic import atomic_write, stem_for, sweep, sync_folder
-from tacit.core.errors import DataError, TacitError
+from tacit.core.errors import DataError, TacitError, reading
 from tacit.core.temporary import forget, note
 from tacit.explore.project.locks import LOCK, locked
 
@@ -394,7 +394,7 @@ def settle(path: Path) -> dict[str, Any]:
 
 
 def digest_of(path: Path) -> str:
-    with open(path, "rb") as file:
+    with reading(path) as file:
         return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=32)).hexdigest()
 
 
