@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.wording import count
 from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, header_date
 from tacit.explore.stages.fields import columns_of, compared_words
 from tacit.explore.stages.stage import Context, Output
@@ -142,7 +143,8 @@ def follow_time(context: Context) -> Output:
         "unreadable": dated.unreadable, "unread": dated.unread,
     }  # fmt: skip
     if known < FEWEST:
-        return Output(facts={**facts, "why": f"{known:,} dates are too few for a time line"})
+        few = count(known, "date is", "dates are")
+        return Output(facts={**facts, "why": f"{few} too few for a time line"})
     periods = cut_time(dated.days, dated.exact)
     if periods is None:
         return Output(facts={**facts, "why": "all dates fall into one period"})
