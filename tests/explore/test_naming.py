@@ -266,3 +266,40 @@ def test_paths_of_files_and_words_of_mixed_scripts_name_nothing():
     texts += ["the oven bakes bread"] * 20
     first, _ = names_of(texts, np.repeat([0, 1], 20))
     assert first == ["archive"]
+
+
+OVEN = ["the oven bakes bread and rolls", "yeast and flour for the bread"] * 12
+
+
+def test_a_name_keeps_the_function_words_that_belong_to_it():
+    town = ["play", "said", "won", "bought", "lost", "left", "visited", "saw"]
+    cases = {
+        "New York Yankees": "Yesterday they {} against the New York Yankees at {} again.",
+        "Bank of England": "Rates {} as the Bank of England met in {} rooms.",
+        "United States of America": "He {} to the United States of America with {} friends.",
+        "El Salvador": "The {} president of El Salvador gave {} speeches.",
+    }
+    for name, sentence in cases.items():
+        texts = [sentence.format(town[i % 8], 100 + i) for i in range(24)]
+        first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+        assert name in first
+        alone = {name.split()[0], name.split()[-1]}
+        assert not alone & set(first)
+
+
+def test_a_word_before_most_places_is_no_part_of_a_name_unless_it_has_a_capital():
+    texts = [f"{who} repaired the harbor {i}. The harbor was {how}" for i, (who, how) in
+             enumerate([("Ann", "deep"), ("Joe", "busy"), ("Kim", "loud")] * 8)]  # fmt: skip
+    first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+    assert "harbor" in first
+
+
+def test_of_a_name_and_its_initials_one_is_kept_and_the_place_goes_to_another_word():
+    news = [
+        "The European Union met. The EU wants tariffs, and the EU will vote.",
+        "Envoys of the European Union left the EU summit on tariffs and steel.",
+        "Tariffs on steel: the EU and the European Union argue in Brussels.",
+    ] * 8
+    first, _ = names_of(news + OVEN, np.repeat([0, 1], 24))
+    assert ("European Union" in first) != ("EU" in first)
+    assert len(first) == 3
