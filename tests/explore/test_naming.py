@@ -303,3 +303,23 @@ def test_of_a_name_and_its_initials_one_is_kept_and_the_place_goes_to_another_wo
     first, _ = names_of(news + OVEN, np.repeat([0, 1], 24))
     assert ("European Union" in first) != ("EU" in first)
     assert len(first) == 3
+
+
+def test_contractions_without_apostrophe_name_nothing_where_that_is_usual():
+    chat = [
+        f"ill come to class {i}, it didnt rain and thats fine, class doesnt start, ill wait"
+        for i in range(24)
+    ]
+    first, _ = names_of(chat + OVEN, np.repeat([0, 1], 24))
+    assert "class" in first
+    assert "ill" not in first
+    ward = [f"Ill patients in ward {i}. The ill man didn't leave the ward." for i in range(24)]
+    first, _ = names_of(ward + OVEN, np.repeat([0, 1], 24))
+    assert "ill" in " ".join(first)
+
+
+def test_interjections_and_fused_verbs_name_nothing():
+    chat = [f"lol gonna see the movie {i} haha, omg the movie, wanna come" for i in range(24)]
+    first, _ = names_of(chat + OVEN, np.repeat([0, 1], 24))
+    assert "movie" in first
+    assert not {"lol", "gonna", "haha", "omg", "wanna"} & set(" ".join(first).split())

@@ -54,6 +54,9 @@ ELIDED = re.compile(
     re.I,
 )
 POSSESSIVE = re.compile("(?:(?<=..)['’]s|(?<=s)['’])$")
+# Letters of a contraction that is no other word without its apostrophe; of these, how many a
+# collection must write so, and how often at least for each time with it.
+CLEAR_BARE, SHOWN_BARE, BARE = 5, 3, 0.1
 DIGEST, HEXADECIMAL = 7, re.compile("[0-9a-f]+")  # the fewest digits of a digest
 AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
@@ -291,6 +294,9 @@ def find_terms(
     names = np.array([words[i] for i in best], object)
     shared = [bases[int(i)] for i in common]
     stops = stop_table([str(word) for word in names]) | stop_table(shared)
+    bare = bare_contractions(words, spread)
+    for i, word in enumerate(shared):
+        stops[i] |= np.isin(CODES, bare.get(word, []))
     return Terms(names, shared, of, table, stops, recurrence)
 
 
@@ -310,6 +316,33 @@ def stop_table(words: list[str]) -> np.ndarray:
     for i, word in enumerate(words):
         if codes := listing(word):
             out[i] = np.isin(CODES, codes)
+    return out
+
+
+def bare_contractions(words: list[str], spread: np.ndarray) -> dict[str, list[str]]:
+    """Contractions that a collection writes without their apostrophe, with their languages:
+    "ill" for "i'll". Long ones are no other words ("didnt"), so they show whether it does;
+    ``spread`` is the number of documents of each word.
+
+    >>> chat = ["didnt", "doesnt", "thats", "that's", "ill", "class"]
+    >>> bare_contractions(chat, np.array([9, 5, 7, 20, 4, 8]))
+    {'ill': ['en']}
+    >>> bare_contractions(["don't", "doesn't", "that's", "ill"], np.array([9, 5, 7, 4]))
+    {}
+    """
+    known = {word: int(n) for word, n in zip(words, spread, strict=True) if n >= RARE}
+    out: dict[str, list[str]] = {}
+    for code in CODES:
+        full = {word.replace("'", ""): word for word in stops_of(code) if "'" in word}
+        seen = {word for word in full if word in known}
+        habit = [
+            word
+            for word in seen
+            if len(word) >= CLEAR_BARE and known[word] >= BARE * known.get(full[word], 0)
+        ]
+        if len(habit) >= SHOWN_BARE:
+            for word in seen - stops_of(code):
+                out.setdefault(word, []).append(code)
     return out
 
 
