@@ -9,6 +9,7 @@ from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.report.phrases import count
 from tacit.explore.report.sections.fields import columns_of
 from tacit.explore.stages.groups import nodes_of
+from tacit.explore.stages.languages import NAMES
 from tacit.explore.stages.naming import shown_name
 from tacit.explore.stages.stage import Context
 
@@ -174,7 +175,9 @@ def more_lines(summary: dict[str, Any]) -> list[str]:
     n = max(summary["documents"], 1)
     spoken = {code: size for code, size in summary["languages"].items() if size >= 0.03 * n}
     if len(spoken.keys() - {"unknown"}) > 1:
-        said = ", ".join(f"{code} {100 * size / n:.0f}%" for code, size in spoken.items())
+        said = ", ".join(
+            f"{NAMES.get(code, code)} {100 * size / n:.0f}%" for code, size in spoken.items()
+        )
         lines.append(f"Languages: {said}.")
     compared = [field for field in summary["fields"] if field["v_measure"] is not None]
     if compared:

@@ -9,8 +9,9 @@ texts that is presence, in long ones frequency, and one document full of a word 
 as many. No two siblings share a term: it goes to the one it scores highest in. Left out is what
 stands between the same words and marks in most of its places: a form that is filled in
 ("Quote, Profile, Research"), not a subject. A term becomes a phrase where its neighbor is the
-same in many of its places ("interest rates"); Dunning's likelihood ratio tests the pair. It is
-written as most often in the group, with the function words that belong to it ("New York", "Bank
+same in many of its places ("interest rates"), between different words: in one sentence that is
+repeated all words are neighbors. Dunning's likelihood ratio tests the pair. A phrase is written
+as most often in the group, with the function words that belong to it ("New York", "Bank
 of England"). Of a name and its initials ("European Union", "EU") only the better is used.
 
 Words for a subject recur in the same document, other words hardly ever ("easier"); so a
@@ -212,8 +213,9 @@ def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
 
 
 def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
-    """The languages of a group, if nearly all of it is in them and most of its siblings are in
-    none of them; of many, the first two and how many more."""
+    """The languages of a group, if nearly all of it is in them, most of its siblings are in
+    none of them, and most of the documents in them are its own; of many, the first two and how
+    many more."""
     siblings = inside & ~rows
     votes, others = votes_of(wording, rows), votes_of(wording, siblings)
     for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
@@ -235,7 +237,8 @@ def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> li
     order = order[:size]
     if votes[order].sum() < ONE_LANGUAGE * known or not known:
         return []
-    if others[order].sum() > OTHERS * others.sum():
+    elsewhere = others[order].sum()
+    if elsewhere > OTHERS * others.sum() or elsewhere >= votes[order].sum():
         return []
     names = [language_name(CODES[i]) for i in order]
     if len(names) > IN_NAME:
@@ -402,7 +405,20 @@ class Name:
         needed = ALWAYS if len(phrase) > 2 else needed
         if count < needed * len(at) or not self.significant(phrase, other, count):
             return None
+        if not self.is_varied(at, len(phrase), other, side):
+            return None
         return [*phrase, other] if side > 0 else [other, *phrase]
+
+    def is_varied(self, at: np.ndarray, size: int, other: int, side: int) -> bool:
+        """Whether a phrase with its neighbor stands between different words: in one sentence
+        that is repeated, all words are neighbors."""
+        sample = self.wording.sample
+        at = at[sample.terms.take(at + (size if side > 0 else -1), mode="clip") == other]
+        ends = (-1, size + 1) if side > 0 else (-2, size)
+        around = sample.surface.take(at[:, None] + np.array(ends), mode="clip")
+        words = {i: sample.forms[i].lower() for i in np.unique(around).tolist()}
+        words = {i: word if word.isalpha() else "" for i, word in words.items()}
+        return len({(words[a], words[b]) for a, b in around.tolist()}) > 1
 
     def may_stand(self, term: int) -> bool:
         """Whether a term may be part of a phrase: not a function word here, and not a word of
