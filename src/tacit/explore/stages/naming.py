@@ -343,7 +343,8 @@ class Name:
 
     def is_form(self, term: int) -> bool:
         """Whether most places of a term are in the same surroundings, punctuation in it; or it
-        is an abbreviation, as a point follows nearly all."""
+        is an abbreviation, as a point follows nearly all; or the end of a name in a sentence
+        that is repeated."""
         sample = self.wording.sample
         at = sample.places(term, self.rows)
         at = at[:: max(1, len(at) // PLACES)]
@@ -352,7 +353,7 @@ class Name:
         needed = FORM * len(at)
         after = sample.surface[np.minimum(at + 1, len(sample.terms) - 1)]
         short = len(str(self.wording.terms.names[term])) <= SHORTENED
-        if short and (after == sample.point).mean() > MOSTLY:
+        if (short and (after == sample.point).mean() > MOSTLY) or self.is_fragment(at):
             return True
         alike = np.zeros(len(at), bool)
         for around in SURROUNDINGS:
@@ -364,6 +365,11 @@ class Name:
             usual[usual] = [any(is_mark(sample.forms[i]) for i in row) for row in rows[usual]]
             alike |= usual[of.ravel()]
         return bool(alike.sum() >= needed)
+
+    def is_fragment(self, at: np.ndarray) -> bool:
+        """Whether most places are after a capitalized function word, in one sentence."""
+        alike = self.together(at, np.array([-1]), inside=False)
+        return alike is not None and not self.is_varied(alike - 1, 2)
 
     # --- Phrases ---
 
@@ -405,17 +411,17 @@ class Name:
         needed = ALWAYS if len(phrase) > 2 else needed
         if count < needed * len(at) or not self.significant(phrase, other, count):
             return None
-        if not self.is_varied(at, len(phrase), other, side):
+        size, left = len(phrase), int(side < 0)
+        at = at[sample.terms.take(at + (-1 if left else size), mode="clip") == other]
+        if not self.is_varied(at - left, size + 1):
             return None
         return [*phrase, other] if side > 0 else [other, *phrase]
 
-    def is_varied(self, at: np.ndarray, size: int, other: int, side: int) -> bool:
-        """Whether a phrase with its neighbor stands between different words: in one sentence
-        that is repeated, all words are neighbors."""
+    def is_varied(self, at: np.ndarray, size: int) -> bool:
+        """Whether a phrase stands between different words: in one sentence that is repeated,
+        all words are neighbors."""
         sample = self.wording.sample
-        at = at[sample.terms.take(at + (size if side > 0 else -1), mode="clip") == other]
-        ends = (-1, size + 1) if side > 0 else (-2, size)
-        around = sample.surface.take(at[:, None] + np.array(ends), mode="clip")
+        around = sample.surface.take(at[:, None] + np.array([-1, size]), mode="clip")
         words = {i: sample.forms[i].lower() for i in np.unique(around).tolist()}
         words = {i: word if word.isalpha() else "" for i, word in words.items()}
         return len({(words[a], words[b]) for a, b in around.tolist()}) > 1
@@ -437,8 +443,9 @@ class Name:
             around = np.r_[start - before : start, stop : stop + after]
             if stop - start + len(around) > LONGEST:
                 continue
-            if (alike := self.together(at, around, inside=start < 0)) is not None:
-                at, start, stop = alike, start - before, stop + after
+            alike, first = self.together(at, around, inside=start < 0), start - before
+            if alike is not None and self.is_varied(alike + first, stop + after - first):
+                at, start, stop = alike, first, stop + after
         return at, start, stop
 
     def together(self, at: np.ndarray, around: np.ndarray, inside: bool) -> np.ndarray | None:
