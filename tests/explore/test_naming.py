@@ -363,3 +363,17 @@ def test_french_articles_are_no_part_of_a_name_even_if_the_word_has_no_other_for
     ]
     first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
     assert set(first) <= {"French-language", "hôpital", "infirmière", "épidémie"}
+
+
+def test_contrast_words_of_scripts_without_spaces_are_whole():
+    places = ("東京", "大阪", "京都", "広島")
+    bank = [f"{a}の日本銀行は{b}で金利を上げた" for a in places for b in places]
+    oven = [f"{a}のパンは{b}で人気がある" for a in places for b in places]
+    documents = Documents.of(bank + oven)
+    vectorizer = CountVectorizer(rule="words", dtype=np.int32)
+    counts = vectorizer.fit_transform(documents)
+    words = np.asarray(vectorizer.get_feature_names_out(), object)
+    first, _ = name_groups(Wording.of(counts, words, documents), np.repeat([0, 1], 16))
+    said = [word for word, *_ in first.words]
+    assert "日本銀行" in said
+    assert not {"本銀", "日本", "銀行"} & set(said)

@@ -131,7 +131,7 @@ def test_sections_without_content_are_absent_and_the_list_says_why(topics, few, 
         assert 'id="fields"' not in page
         assert 'id="time"' not in page
         assert 'id="reading"' in page
-        assert "Only text: there are no columns to compare the groups with." in said(project)
+        assert "Only text: there are no columns to compare the documents by." in said(project)
     assert 'id="reading"' not in page_of(nothing)
     assert "12 words" in said(lone) or "9 words" in said(lone)
 

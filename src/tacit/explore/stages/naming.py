@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import given_titles, title_and_opening
 from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
-from tacit.explore.stages.unspaced import is_run, word_of_pair
+from tacit.explore.stages.unspaced import is_run, with_whole_words, word_of_pair
 from tacit.explore.stages.wording import (
     Sample,
     Wording,
@@ -148,7 +148,7 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         if len(name.parts) < 2:  # words of one language would not name several
             name.fill(np.where(owner == g, ranked[g], 0.0), scores.frequency[g])
         taken |= {part.casefold() for part in name.parts}
-        words = contrast_words(wording, scores, g, ranked[g])
+        words = contrast_words(wording, rows, scores, g, ranked[g])
         names[g] = Named(name.parts or [NAMELESS], words)
     named = [names[g] for g in range(k)]
     nameless = [g for g in range(k) if named[g].name == [NAMELESS]]
@@ -262,16 +262,21 @@ def is_language_name(part: str) -> bool:
 
 
 def contrast_words(
-    wording: Wording, scores: Scores, g: int, ranked: np.ndarray
+    wording: Wording, rows: np.ndarray, scores: Scores, g: int, ranked: np.ndarray
 ) -> list[list[Any]]:
-    """The words that set a group apart, as they were counted."""
-    order = np.argsort(-ranked, kind="stable")[:WORDS]
-    return [
+    """The words that set a group apart, as they were counted; for pairs of characters of
+    scripts without spaces, the words that they are from."""
+    order = np.argsort(-ranked, kind="stable")[: 3 * WORDS]
+    listed = [
         [str(wording.terms.names[t]), *(float(x) for x in (ranked[t], scores.frequency[g, t],
          scores.outside[g, t]))]
         for t in order
         if ranked[t] > 0
     ]  # fmt: skip
+    if pairs := [word for word, *_ in listed if is_run(word)]:
+        text = wording.texts_in(rows)
+        listed = with_whole_words(listed, {pair: word_of_pair(text, pair) for pair in pairs})
+    return listed[:WORDS]
 
 
 # --- From terms to what is displayed ---

@@ -22,6 +22,7 @@ from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, h
 from tacit.explore.stages.fields import columns_of, compared_words
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
+from tacit.explore.stages.wording import names_nothing
 
 __all__ = ["Periods", "cut_time", "false_discoveries", "follow_time", "left_over", "trend"]
 
@@ -216,7 +217,7 @@ def moving_words(
             for i in best
         ]
 
-    sure &= np.array([not str(names[i]).isdigit() for i in asked], np.bool_)  # say nothing
+    sure &= np.array([not names_nothing(str(names[i])) for i in asked], np.bool_)
     rising = np.flatnonzero(sure & (score > 0) & (change >= CHANGE))
     falling = np.flatnonzero(sure & (score < 0) & (change <= 1 / CHANGE))
     ways = [listed(rising), listed(falling)]

@@ -82,9 +82,9 @@ def extremes(report: Report) -> list[str]:
         low, high = measures[name]["at"][1], measures[name]["at"][3]
         (least, a), (most, b) = min(middles), max(middles)
         if most > high:
-            said.setdefault(b, []).append(f"{more} (median {most:,.0f}{unit})")
+            said.setdefault(b, []).append(f"{more} (typically {most:,.0f}{unit})")
         if least < low:
-            said.setdefault(a, []).append(f"{less} (median {least:,.0f}{unit})")
+            said.setdefault(a, []).append(f"{less} (typically {least:,.0f}{unit})")
     if not said:
         return ["No group reads much differently from the others."] if report.grouped else []
     return [f"T{the_groups([groups[g]])[1:]} has {joined(has)}." for g, has in said.items()]

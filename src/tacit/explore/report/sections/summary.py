@@ -353,7 +353,7 @@ def column_notes(report: Report) -> list[str]:
         return []
     columns = report.facts["fields"]["columns"]
     if not columns:
-        return ["Only text: there are no columns to compare the groups with."]
+        return ["Only text: there are no columns to compare the documents by."]
     others = [
         (name, why)
         for name, role, why in columns
