@@ -46,11 +46,11 @@ def test_another_number_of_groups_gives_copies_one_label(projects):
 
 def test_the_summary_says_how_many_were_set_aside(projects):
     plain, more = projects[:2]
-    said = f"{COPIES} documents have exactly the words of an earlier one: they were set aside"
+    said = f"{COPIES} documents have exactly the words of an earlier one and were put into its"
     assert said in str(more)
     assert more.summary["set_aside"] == COPIES
     assert plain.summary["set_aside"] == 0
-    assert "set aside from grouping" not in str(plain)
+    assert "of an earlier one" not in str(plain)
 
 
 def test_a_report_says_how_copies_were_grouped(projects, tmp_path):

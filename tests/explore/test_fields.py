@@ -175,3 +175,17 @@ def test_lists_are_compared_value_by_value():
         assert not words["trade"]
         said = "several values to a document"
         assert said in project.report().read_text(encoding="utf8")
+
+
+def test_single_letters_and_markup_are_no_words_of_a_value(tmp_path):
+    texts, topics = letters(90)
+    texts = [f"{text} x amp" if topic == "sea" else text
+             for text, topic in zip(texts, topics, strict=True)]  # fmt: skip
+    folder = ProjectFolder(tmp_path)
+    with folder.writing():
+        documents = Documents.of(pa.table({"text": texts, "topic": topics}), text="text")
+        run_stages(folder, documents, QUICK, choice=only("fields"))
+    (field,) = look(folder).facts("fields")["fields"]
+    said = {word for listed in field["words"] for word, *_ in listed}
+    assert said
+    assert not {"x", "amp"} & said

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.explore.stages.languages import NAMES, UNKNOWN, decide
+from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, decide, settle_scripts
 from tests.explore.test_pipeline import explore, look
 
 TEN = ("de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv")
@@ -78,6 +78,13 @@ def test_scripts_tell_languages_without_function_words(tmp_path, text, code):
 def test_function_words_tell_languages_of_one_script_apart(tmp_path, text, code):
     folder, _ = explore(tmp_path, [text, SAMPLES["en"]])
     assert guesses(folder)[0] == [code, "en"]
+
+
+def test_short_documents_in_a_script_are_in_the_one_language_that_others_there_are_in():
+    guess = np.array([CODES.index("ru")] * 12 + [CODES.index("cyrl")] * 40)
+    assert (settle_scripts(guess) == CODES.index("ru")).all()
+    few = np.array([CODES.index("ru")] * 12 + [CODES.index("cyrl")] * 60)
+    assert (settle_scripts(few) == few).all()
 
 
 def test_two_languages_in_one_document_are_unknown():

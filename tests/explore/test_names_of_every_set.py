@@ -82,10 +82,11 @@ def names_of(texts, clean):
 
 def faults(names, language):
     stops = stop_list(language)
-    for name in names:
-        for part in (word for phrase in name for word in phrase.split()):
+    for phrase in (phrase for name in names for phrase in name):
+        for part in phrase.split():
             lower = part.lower()
-            if lower in stops:
+            # "New York" and "Bank of England" hold some
+            if lower in stops and not (phrase.istitle() or re.search(r"\w \w+ [A-Z]", phrase)):
                 yield f"function word {part}"
             if sum(c.isalpha() for c in part) < 2:
                 yield f"number or letter {part}"

@@ -211,7 +211,7 @@ def test_words_that_recur_in_a_document_name_it_before_those_that_do_not():
 
 
 def test_a_phrase_takes_the_place_of_its_word():
-    texts = [f"the class {i} is a class. A base class of the class" for i in range(20)]
+    texts = ["the class is a class. A base class of the class", "the base class, a class"] * 10
     texts += [f"an oven {i} is an oven" for i in range(20)]
     first, _ = names_of(texts, np.repeat([0, 1], 20))
     assert first == ["base class"]
@@ -266,3 +266,114 @@ def test_paths_of_files_and_words_of_mixed_scripts_name_nothing():
     texts += ["the oven bakes bread"] * 20
     first, _ = names_of(texts, np.repeat([0, 1], 20))
     assert first == ["archive"]
+
+
+OVEN = ["the oven bakes bread and rolls", "yeast and flour for the bread"] * 12
+
+
+def test_a_name_keeps_the_function_words_that_belong_to_it():
+    town = ["play", "said", "won", "bought", "lost", "left", "visited", "saw"]
+    cases = {
+        "New York Yankees": "Yesterday they {0} against the New York Yankees at {1} again.",
+        "Bank of England": "Rates {0} as the Bank of England {0} in {1} rooms.",
+        "United States of America": "He {0} to the United States of America with {1} friends.",
+        "El Salvador": "The {0} president of El Salvador gave {1} speeches.",
+    }
+    for name, sentence in cases.items():
+        texts = [sentence.format(town[i % 8], 100 + i) for i in range(24)]
+        texts[::3] = [f"In a hall {name} {town[i]} much." for i in range(8)]
+        first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+        assert name in first
+        alone = {name.split()[0], name.split()[-1]}
+        assert not alone & set(first)
+
+
+def test_a_word_before_most_places_is_no_part_of_a_name_unless_it_has_a_capital():
+    texts = [f"{who} repaired the harbor {i}. The harbor was {how}" for i, (who, how) in
+             enumerate([("Ann", "deep"), ("Joe", "busy"), ("Kim", "loud")] * 8)]  # fmt: skip
+    first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+    assert "harbor" in first
+
+
+def test_of_a_name_and_its_initials_one_is_kept_and_the_place_goes_to_another_word():
+    news = [
+        "The European Union met. The EU wants tariffs, and the EU will vote.",
+        "Envoys of the European Union left the EU summit on tariffs and steel.",
+        "Tariffs on steel: the EU and the European Union argue in Brussels.",
+    ] * 8
+    first, _ = names_of(news + OVEN, np.repeat([0, 1], 24))
+    assert ("European Union" in first) != ("EU" in first)
+    assert len(first) == 3
+
+
+def test_contractions_without_apostrophe_name_nothing_where_that_is_usual():
+    chat = [
+        f"ill come to class {i}, it didnt rain and thats fine, class doesnt start, ill wait"
+        for i in range(24)
+    ]
+    first, _ = names_of(chat + OVEN, np.repeat([0, 1], 24))
+    assert "class" in first
+    assert "ill" not in first
+    ward = [f"Ill patients in ward {i}. The ill man didn't leave the ward." for i in range(24)]
+    first, _ = names_of(ward + OVEN, np.repeat([0, 1], 24))
+    assert "ill" in " ".join(first)
+
+
+def test_interjections_and_fused_verbs_name_nothing():
+    chat = [f"lol gonna see the movie {i} haha, omg the movie, wanna come" for i in range(24)]
+    first, _ = names_of(chat + OVEN, np.repeat([0, 1], 24))
+    assert "movie" in first
+    assert not {"lol", "gonna", "haha", "omg", "wanna"} & set(" ".join(first).split())
+
+
+def test_words_of_one_repeated_sentence_are_no_phrase():
+    sea = ["The pilot repaired a broken radar.", "A trawler landed fresh sardines quickly.",
+           "Fog delayed the pilot and the trawler."]  # fmt: skip
+    texts = [" ".join(sea[:2] if i % 2 else sea[1:]) for i in range(24)]
+    first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+    assert first
+    assert all(" " not in part for part in first)
+
+
+def test_a_language_in_several_groups_names_none_of_them():
+    rng = np.random.default_rng(3)
+    french = "le bateau est dans le port et nous ne le voyons pas avec les"
+    english = "the ship is in the port and we do not see it with them"
+    groups = [(french, "voile marin quai"), (french, "farine pain levure")]
+    groups += [(english, own) for own in ("sail rope", "oven rye", "vine grape", "wool sheep")]
+    texts = [f"{common} {' '.join(rng.permutation(own.split()))}"
+             for common, own in groups for _ in range(15)]  # fmt: skip
+    names = names_of(texts, np.repeat(range(6), 15))
+    assert not any(part.endswith("-language") for name in names for part in name)
+    assert "levure" in " ".join(names[1])
+
+
+def test_korean_objects_lose_their_particle():
+    rng = np.random.default_rng(4)
+    words = ["수술을", "환자를", "백신을", "의사가"]
+    texts = [" ".join([*rng.permutation(words), f"병원에서 {i}"]) for i in range(24)]
+    first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+    assert {"수술", "환자", "백신"} & set(first)
+    assert not {"수술을", "환자를", "백신을"} & set(first)
+
+
+def test_french_articles_are_no_part_of_a_name_even_if_the_word_has_no_other_form():
+    texts = [
+        f"Dans l'hôpital, l'infirmière et l'épidémie sont ici pour nous {i}" for i in range(24)
+    ]
+    first, _ = names_of(texts + OVEN, np.repeat([0, 1], 24))
+    assert set(first) <= {"French-language", "hôpital", "infirmière", "épidémie"}
+
+
+def test_contrast_words_of_scripts_without_spaces_are_whole():
+    places = ("東京", "大阪", "京都", "広島")
+    bank = [f"{a}の日本銀行は{b}で金利を上げた" for a in places for b in places]
+    oven = [f"{a}のパンは{b}で人気がある" for a in places for b in places]
+    documents = Documents.of(bank + oven)
+    vectorizer = CountVectorizer(rule="words", dtype=np.int32)
+    counts = vectorizer.fit_transform(documents)
+    words = np.asarray(vectorizer.get_feature_names_out(), object)
+    first, _ = name_groups(Wording.of(counts, words, documents), np.repeat([0, 1], 16))
+    said = [word for word, *_ in first.words]
+    assert "日本銀行" in said
+    assert not {"本銀", "日本", "銀行"} & set(said)

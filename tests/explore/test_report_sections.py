@@ -131,7 +131,7 @@ def test_sections_without_content_are_absent_and_the_list_says_why(topics, few, 
         assert 'id="fields"' not in page
         assert 'id="time"' not in page
         assert 'id="reading"' in page
-        assert "No columns came along to compare the documents by." in said(project)
+        assert "Only text: there are no columns to compare the documents by." in said(project)
     assert 'id="reading"' not in page_of(nothing)
     assert "12 words" in said(lone) or "9 words" in said(lone)
 
@@ -143,7 +143,7 @@ def test_the_summary_as_json_has_it_all(years):
     assert summary["fields"][0]["v_measure"] > 0.95
     assert summary["time"]["documents"]["1990"] == 8
     assert len(summary["reading"]["words"]) == 5
-    assert "How far the groups follow columns (V-measure): topic" in str(years)
+    assert "How well groups match columns (V-measure, 1 is perfect): topic" in str(years)
 
 
 def test_projects_of_before_open_without_the_new_stages(years, tmp_path):

@@ -240,7 +240,7 @@ def test_dates_in_the_heads_of_documents_make_a_line(tmp_path):
     ("dates", "why"),
     [
         (["1993-04-06"] * 40, "all dates fall into one period"),
-        ([None] * 39 + ["1993-04-06"], "1 dates are too few"),
+        ([None] * 39 + ["1993-04-06"], "1 date is too few"),
         (["x"] * 40, "no column and no header holds dates"),
     ],
 )

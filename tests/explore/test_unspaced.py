@@ -23,3 +23,10 @@ def test_pairs_across_the_border_of_two_words_are_left_out():
 def test_a_list_of_nothing_but_borders_stays_as_it_is():
     assert with_whole_words([["ブル", 1]], {"ブル": None}) == [["ブル", 1]]
     assert whole_words(Documents.of(["sea"]), ["sea"]) == {}
+
+
+def test_particles_are_borders_of_words_and_repeated_runs_count_once():
+    texts = ["病院の医師が", "病院は広い", "大きな病院の庭"] * 5 + ["病院の庭"] * 20
+    assert whole_words(Documents.of(texts), ["病院"]) == {"病院": "病院"}
+    texts = [f"{a}银行{b}" for a, b in zip("去看问找", "提宣提提", strict=True)]
+    assert whole_words(Documents.of(texts), ["银行"])["银行"] is not None

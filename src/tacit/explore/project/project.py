@@ -415,7 +415,7 @@ class Project:
     def __repr__(self) -> str:
         groups = self.summary["groups"]
         inside = f" in {len(groups)} groups" if groups else ""
-        return f"Project of {self.summary['documents']:,} documents{inside}"
+        return f"Project of {count(self.summary['documents'], 'document')}{inside}"
 
     def __str__(self) -> str:
         return "\n".join(summary_lines(self.summary))

@@ -9,6 +9,7 @@ from tacit.explore.project.pipeline import result_hash, stage_titles
 from tacit.explore.report.phrases import count
 from tacit.explore.report.sections.fields import columns_of
 from tacit.explore.stages.groups import nodes_of
+from tacit.explore.stages.languages import NAMES
 from tacit.explore.stages.naming import shown_name
 from tacit.explore.stages.stage import Context
 
@@ -68,14 +69,19 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         why = summary["skipped"].get("groups") or summary["skipped"].get("counts")
         if (best := summary["k_recommended"] or 1) > 1:
             why = why or f"You asked for one group; the measures recommend {best}."
-        why = why or "They do not fall into groups: no clustering is better than chance."
+        why = why or (
+            "They do not fall into groups: no division of them is clearly better than one of "
+            "data without groups."
+        )
         return [f"{count(n, 'document')}. {why}", *more_lines(summary), *odd_lines(summary)]
     counts = {v: sum(g["verdict"] == v for g in groups) for v in ("firm", "tentative", "loose")}
     said = ", ".join(f"{size} {verdict}" for verdict, size in counts.items() if size)
     broad = 0 if summary["broad"] is None else summary["levels"][summary["broad"]][0]
     head = f"{n:,} documents in {len(groups)} groups: {said}."
     if broad:
-        head = f"{n:,} documents in {broad} broad groups; inside them {len(groups)}: {said}."
+        head = (
+            f"{n:,} documents in {broad} broad groups; divided further, {len(groups)}: {said}."
+        )
     lines = [head, ""]
     width = max(len(f"{group['size']:,}") for group in groups)
     for group in groups:
@@ -85,7 +91,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if asked is not None and best != summary["k"]:
         lines.append(f"You asked for {asked} groups; the measures recommend {best}.")
     if (finer := (summary["levels"] or [[0]])[-1][0]) > len(groups):
-        lines.append(f"Divided as far as groups repeat, there are {finer}.")
+        lines.append(f"The finest division that still repeats has {finer} groups.")
     return lines + more_lines(summary) + odd_lines(summary)
 
 
@@ -100,16 +106,17 @@ def odd_lines(summary: dict[str, Any]) -> list[str]:
         repeat = "repeats another" if copies == 1 else "repeat others"
         lines.append(f"{count(copies, 'document')} {repeat} almost word for word.")
     if aside := summary["set_aside"]:
-        has, was, it = ("has", "was", "it") if aside == 1 else ("have", "were", "they")
+        has, was = ("has", "was") if aside == 1 else ("have", "were")
         lines.append(
-            f"{count(aside, 'document')} {has} exactly the words of an earlier one: {it} {was} "
-            f"set aside from grouping and {has} the group of that one."
+            f"{count(aside, 'document')} {has} exactly the words of an earlier one and {was} "
+            "put into its group."
         )
     if far := summary["outliers"]:
         are = "is" if far == 1 else "are"
         lines.append(f"{count(far, 'document')} {are} unlike all others.")
     if bare := summary["without_words"]:
-        lines.append(f"{count(bare, 'document')} without words to compare by.")
+        have = "has" if bare == 1 else "have"
+        lines.append(f"{count(bare, 'document')} {have} no words to compare by.")
     return lines
 
 
@@ -168,12 +175,14 @@ def more_lines(summary: dict[str, Any]) -> list[str]:
     n = max(summary["documents"], 1)
     spoken = {code: size for code, size in summary["languages"].items() if size >= 0.03 * n}
     if len(spoken.keys() - {"unknown"}) > 1:
-        said = ", ".join(f"{code} {100 * size / n:.0f}%" for code, size in spoken.items())
+        said = ", ".join(
+            f"{NAMES.get(code, code)} {100 * size / n:.0f}%" for code, size in spoken.items()
+        )
         lines.append(f"Languages: {said}.")
     compared = [field for field in summary["fields"] if field["v_measure"] is not None]
     if compared:
         listed = ", ".join(f"{field['name']} {field['v_measure']:.2f}" for field in compared)
-        lines.append(f"How far the groups follow columns (V-measure): {listed}.")
+        lines.append(f"How well groups match columns (V-measure, 1 is perfect): {listed}.")
     if (time := summary["time"]) is not None and (time["rising"] or time["falling"]):
         up, down = (" ".join(time[way][:4]) or "none" for way in ("rising", "falling"))
         lines.append(f"Over time, rising words: {up}; falling words: {down}.")

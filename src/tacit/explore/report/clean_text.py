@@ -9,7 +9,8 @@ from typing import Any
 from tacit.explore.stages.cleaning import SAME_TITLE, clean_markup, reply_to, without_site
 
 __all__ = [
-    "OPENING", "TITLE", "clean_line", "clean_text", "cut", "given_titles", "title_and_opening",
+    "OPENING", "TITLE", "TITLES", "clean_line", "clean_text", "cut", "given_titles",
+    "title_and_opening",
 ]  # fmt: skip
 
 TITLE, OPENING = 90, 170  # characters

@@ -55,9 +55,10 @@ def column_name(name: str) -> str:
     return f"“<bdi>{escape(name)}</bdi>”"
 
 
-def words_in(listed: list[dict[str, Any]], most: int) -> str:
-    """The first words of a list, between quotes."""
-    return joined([column_name(each["word"]) for each in listed[:most]])
+def words_in(listed: list[dict[str, Any]], most: int, noun: str = "") -> str:
+    """The first words of a list, between quotes, after a noun."""
+    words = joined([column_name(each["word"]) for each in listed[:most]])
+    return f"{verb(len(listed), noun, f'{noun}s')} {words}" if noun else words
 
 
 def sampled(total: int) -> str:
@@ -114,10 +115,10 @@ def percent(fraction: float) -> str:
 def small_percent(fraction: float) -> str:
     """A fraction in percent that never rounds something to nothing or to all.
 
-    >>> small_percent(0.001), small_percent(0.998), small_percent(0.5), small_percent(1.0)
+    >>> small_percent(0.005), small_percent(0.998), small_percent(0.5), small_percent(1.0)
     ('<1%', '>99%', '50%', '100%')
     """
-    if 0 < fraction < 0.005:
+    if 0 < fraction <= 0.005:
         return "<1%"
     return ">99%" if 0.995 <= fraction < 1 else percent(fraction)
 

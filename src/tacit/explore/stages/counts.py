@@ -51,7 +51,7 @@ def why_no_words(documents: Documents) -> str:
         return "There are no documents."
     if blank == n:
         return f"All {n:,} documents are empty or blank." if n > 1 else "It is empty."
-    some = f" and {blank:,} are empty" if blank else ""
+    some = f" and {blank:,} {'is' if blank == 1 else 'are'} empty" if blank else ""
     return f"None of the {n:,} documents holds a word{some}: there are no letters in them."
 
 

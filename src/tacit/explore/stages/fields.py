@@ -13,6 +13,7 @@ from tacit.explore.stages.ingest import RESERVED
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
+from tacit.explore.stages.wording import names_nothing
 
 __all__ = [
     "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "written",
@@ -211,7 +212,7 @@ def words_of(
     if not len(names) or known.sum() < 2:
         return [[] for _ in sizes]
     level = float(norm.isf(ERRORS / (len(names) * int(known.sum()))))
-    named = np.array([not str(name).isdigit() for name in names], np.bool_)
+    named = np.array([not names_nothing(str(name)) for name in names], np.bool_)
     members, n = column.members, len(codes)
     if members is None:
         members = sp.csr_array((np.ones(n), codes, np.arange(n + 1)), shape=(n, len(sizes)))

@@ -157,7 +157,8 @@ def set_copies_aside(context: Context) -> tuple[np.ndarray, np.ndarray]:
 
 def too_few(documents: int, copies: int) -> str:
     different = " different" if copies else ""
-    return f"Groups need {FEWEST}{different} documents with words; there are {documents:,}."
+    there = "is 1" if documents == 1 else f"are {documents:,}"
+    return f"Groups need {FEWEST}{different} documents with words; there {there}."
 
 
 def used_counts(context: Context, placed: np.ndarray) -> sp.csr_array:
@@ -386,20 +387,21 @@ def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
     elif split.k == 1:
         i = int(np.argmax(split.shared - split.chance))
         reasons = [
-            "No division repeats better than in data without groups. Two halves of the "
-            f"documents were divided separately: their groups, at best {split.ks[i]}, agree to "
-            f"{split.shared[i]:.0%}, where chance alone gives {split.chance[i]:.0%}."
+            "No division repeats clearly better than in data without groups. Two halves of the "
+            f"documents were divided separately: at best, into {split.ks[i]} groups, the two "
+            f"divisions agree to {split.shared[i]:.0%}; in data without groups to "
+            f"{split.chance[i]:.0%}."
         ]
     else:
         i = split.ks.index(split.k)
         reasons = [
-            f"The documents divide: two halves of them were divided separately into {split.k} "
-            f"groups, which agree to {split.shared[i]:.0%}; data without groups give "
+            f"Two halves of the documents were divided separately into {split.k} groups: the "
+            f"two divisions agree to {split.shared[i]:.0%}; in data without groups to "
             f"{split.chance[i]:.0%}."
         ]
         largest = tree.numbers[-1]
         if (k := flat["best"]) > 1 and min(k, len(tree.levels[-1])) <= largest:
-            reasons.append(f"Of all numbers, {k} groups are found again best in other samples.")
+            reasons.append(f"Of all numbers of groups, {k} repeats best in other samples.")
         elif k > 1:
             reasons.append(
                 f"As one division, {k} groups would be chosen, but in other samples most "

@@ -25,7 +25,10 @@ from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.stop_lists import NAMES as LISTED
 from tacit.explore.stages.stop_lists import stop_languages, stop_list
 
-__all__ = ["CODES", "NAMES", "UNKNOWN", "guess_languages", "languages_of", "stops_of"]
+__all__ = [
+    "CODES", "NAMES", "UNKNOWN", "guess_languages", "languages_of", "settle_scripts",
+    "stops_of",
+]  # fmt: skip
 
 NAMES = LISTED | {
     "zh": "Chinese", "ja": "Japanese", "he": "Hebrew", "th": "Thai",
@@ -51,7 +54,8 @@ UNKNOWN = 255  # instead of a place among the languages
 LEAST = 1.5  # score: two or three function words
 SHARE = 0.1  # of the words of a document that must be such
 LETTER = 0.5  # the weight of a word of one letter: "u" is Polish, and English on a telephone
-SETTLED, FEWEST = 0.95, 10  # of the documents with a known language in a script; documents
+# Of the documents with a known language in a script; documents; for each of unknown language.
+SETTLED, FEWEST, SEVERAL = 0.95, 10, 0.25
 CLEARLY = 1.3  # times the score of the next language
 
 
@@ -103,8 +107,8 @@ def settle_scripts(guess: np.ndarray) -> np.ndarray:
     for script in set(WRITTEN.values()) - WRITTEN.keys():
         known = [CODES.index(code) for code in WRITTEN if WRITTEN[code] == script]
         best, place = max(known, key=lambda i: sizes[i]), CODES.index(script)
-        clear = sizes[best] >= SETTLED * sizes[known].sum() and sizes[best] > sizes[place]
-        if clear and sizes[best] >= FEWEST:
+        clear = sizes[best] >= SETTLED * sizes[known].sum()
+        if clear and sizes[best] >= max(FEWEST, SEVERAL * sizes[place]):
             guess[guess == place] = best
     return guess
 

@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
 from tacit.core.errors import DataError
 from tacit.core.randoms import key, permutation, seed_from
+from tacit.core.wording import count
 from tacit.explore.stages.stage import Context, Output
 from tacit.kernels.sparse_rows import multiply_by_products
 
@@ -200,11 +201,10 @@ def too_few(n: int, width: int, words: int) -> str:
     """What is said where there is too little to compare."""
     if n < 3:
         return f"Comparing takes 3 documents; there {'is 1' if n == 1 else f'are {n}'}."
-    rare = f"{fewest(n)} or more of the {n:,} documents and in " if n >= 10 else ""
-    these = "them" if rare else f"the {n:,} documents"
+    rare = f"at least {fewest(n)} and " if n >= 10 else ""
     return (
-        f"Of {words:,} different words, {width:,} {'is' if width == 1 else 'are'} in {rare}no "
-        f"more than half of {these}; comparing takes 3."
+        f"Comparing takes 3 words that are in {rare}at most half of the {n:,} documents; of "
+        f"{count(words, 'different word')}, {width or 'none'} {'is' if width == 1 else 'are'}."
     )
 
 

@@ -9,8 +9,10 @@ texts that is presence, in long ones frequency, and one document full of a word 
 as many. No two siblings share a term: it goes to the one it scores highest in. Left out is what
 stands between the same words and marks in most of its places: a form that is filled in
 ("Quote, Profile, Research"), not a subject. A term becomes a phrase where its neighbor is the
-same in many of its places ("interest rates"); Dunning's likelihood ratio tests the pair. It is
-written as most often in the group.
+same in many of its places ("interest rates"), between different words: in one sentence that is
+repeated all words are neighbors. Dunning's likelihood ratio tests the pair. A phrase is written
+as most often in the group, with the function words that belong to it ("New York", "Bank
+of England"). Of a name and its initials ("European Union", "EU") only the better is used.
 
 Words for a subject recur in the same document, other words hardly ever ("easier"); so a
 term counts less the more seldom it recurs in the documents that hold it.
@@ -30,7 +32,7 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import given_titles, title_and_opening
 from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
-from tacit.explore.stages.unspaced import is_run, word_of_pair
+from tacit.explore.stages.unspaced import is_run, with_whole_words, word_of_pair
 from tacit.explore.stages.wording import (
     Sample,
     Wording,
@@ -66,10 +68,11 @@ FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
 FORM = 0.6  # of the places of a term that are in a few surroundings: it is part of a form
 PARTLY = 0.4  # of these places, at least, in each of the surroundings
-MOSTLY = 0.8  # of the places of a term after one word, or before a point: "York", "Sen."
+MOSTLY = 0.8  # of the places of a term before a point ("Sen."), of a word with a capital
 SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 PLACES = 300  # of a term that are examined, about
+LONGEST = 5  # words of a phrase with its function words
 ENDINGS_CHANGE = re.compile("[\u0370-\u052f]")  # Greek and Cyrillic
 
 
@@ -145,7 +148,7 @@ def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
         if len(name.parts) < 2:  # words of one language would not name several
             name.fill(np.where(owner == g, ranked[g], 0.0), scores.frequency[g])
         taken |= {part.casefold() for part in name.parts}
-        words = contrast_words(wording, scores, g, ranked[g])
+        words = contrast_words(wording, rows, scores, g, ranked[g])
         names[g] = Named(name.parts or [NAMELESS], words)
     named = [names[g] for g in range(k)]
     nameless = [g for g in range(k) if named[g].name == [NAMELESS]]
@@ -210,8 +213,9 @@ def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:
 
 
 def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> list[str]:
-    """The languages of a group, if nearly all of it is in them and most of its siblings are in
-    none of them; of many, the first two and how many more."""
+    """The languages of a group, if nearly all of it is in them, most of its siblings are in
+    none of them, and most of the documents in them are its own; of many, the first two and how
+    many more."""
     siblings = inside & ~rows
     votes, others = votes_of(wording, rows), votes_of(wording, siblings)
     for script in set(WRITTEN.values()) - WRITTEN.keys():  # as its language that is known
@@ -233,7 +237,8 @@ def language_names(wording: Wording, rows: np.ndarray, inside: np.ndarray) -> li
     order = order[:size]
     if votes[order].sum() < ONE_LANGUAGE * known or not known:
         return []
-    if others[order].sum() > OTHERS * others.sum():
+    elsewhere = others[order].sum()
+    if elsewhere > OTHERS * others.sum() or elsewhere >= votes[order].sum():
         return []
     names = [language_name(CODES[i]) for i in order]
     if len(names) > IN_NAME:
@@ -257,16 +262,21 @@ def is_language_name(part: str) -> bool:
 
 
 def contrast_words(
-    wording: Wording, scores: Scores, g: int, ranked: np.ndarray
+    wording: Wording, rows: np.ndarray, scores: Scores, g: int, ranked: np.ndarray
 ) -> list[list[Any]]:
-    """The words that set a group apart, as they were counted."""
-    order = np.argsort(-ranked, kind="stable")[:WORDS]
-    return [
+    """The words that set a group apart, as they were counted; for pairs of characters of
+    scripts without spaces, the words that they are from."""
+    order = np.argsort(-ranked, kind="stable")[: 3 * WORDS]
+    listed = [
         [str(wording.terms.names[t]), *(float(x) for x in (ranked[t], scores.frequency[g, t],
          scores.outside[g, t]))]
         for t in order
         if ranked[t] > 0
     ]  # fmt: skip
+    if pairs := [word for word, *_ in listed if is_run(word)]:
+        text = wording.texts_in(rows)
+        listed = with_whole_words(listed, {pair: word_of_pair(text, pair) for pair in pairs})
+    return listed[:WORDS]
 
 
 # --- From terms to what is displayed ---
@@ -283,6 +293,7 @@ class Name:
         self.scores, self.taken = scores, taken
         self.parts: list[str] = []
         self.used: dict[int, str] = {}  # terms and what they are shown in
+        self.joining = set[str]()  # function words in the parts
 
     def fill(self, scores: np.ndarray, frequency: np.ndarray) -> None:
         """Add the best terms: first those that many documents hold, then any; words of forms
@@ -319,8 +330,11 @@ class Name:
                 shown = self.written(phrase)
         if shown is None or shown.casefold() in self.taken:
             return
-        words = [word for other in self.parts if other != part for word in other.split()]
-        if any(forms_of_one(a, b) for a in words for b in shown.split()):
+        others = [other for other in self.parts if other != part]
+        if any(abbreviates(shown, other) or abbreviates(other, shown) for other in others):
+            return
+        words = [word for other in others for word in self.content(other)]
+        if any(forms_of_one(a, b) for a in words for b in self.content(shown)):
             return
         self.used |= dict.fromkeys(phrase, shown)
         if part is None:
@@ -328,9 +342,14 @@ class Name:
         else:
             self.parts[self.parts.index(part)] = shown
 
+    def content(self, shown: str) -> list[str]:
+        """The words of a part without the function words in it."""
+        return [word for word in shown.split() if word.casefold() not in self.joining]
+
     def is_form(self, term: int) -> bool:
         """Whether most places of a term are in the same surroundings, punctuation in it; or it
-        is an abbreviation, as a point follows nearly all; or the end of a name."""
+        is an abbreviation, as a point follows nearly all; or the end of a name in a sentence
+        that is repeated."""
         sample = self.wording.sample
         at = sample.places(term, self.rows)
         at = at[:: max(1, len(at) // PLACES)]
@@ -353,17 +372,9 @@ class Name:
         return bool(alike.sum() >= needed)
 
     def is_fragment(self, at: np.ndarray) -> bool:
-        """Whether most places are after one capitalized word that no name holds: New York."""
-        sample, before = self.wording.sample, np.maximum(at - 1, 0)
-        words, first, counts = np.unique(
-            sample.surface[before], return_index=True, return_counts=True
-        )
-        most = counts.argmax()
-        if counts[most] <= MOSTLY * len(at) or not sample.forms[words[most]][0].isupper():
-            return False
-        if sample.first[before].mean() > MOSTLY:  # capital as the first word of a sentence
-            return False
-        return not self.may_stand(int(sample.terms[before[first[most]]]))
+        """Whether most places are after a capitalized function word, in one sentence."""
+        alike = self.together(at, np.array([-1]), inside=False)
+        return alike is not None and not self.is_varied(alike - 1, 2)
 
     # --- Phrases ---
 
@@ -392,6 +403,8 @@ class Name:
                 continue
             values, counts = np.unique(neighbors, return_counts=True)
             j = int(counts.argmax())
+            if side < 0 and self.whole(at, len(phrase))[1] == -1:
+                continue  # "New" is added in the end: "Yankees" may follow "York"
             if best is None or counts[j] > best[0]:
                 best = int(counts[j]), int(values[j]), side
         if best is None:
@@ -403,13 +416,75 @@ class Name:
         needed = ALWAYS if len(phrase) > 2 else needed
         if count < needed * len(at) or not self.significant(phrase, other, count):
             return None
+        size, left = len(phrase), int(side < 0)
+        at = at[sample.terms.take(at + (-1 if left else size), mode="clip") == other]
+        if not self.is_varied(at - left, size + 1):
+            return None
         return [*phrase, other] if side > 0 else [other, *phrase]
+
+    def is_varied(self, at: np.ndarray, size: int) -> bool:
+        """Whether a phrase stands between different words: in one sentence that is repeated,
+        all words are neighbors."""
+        sample = self.wording.sample
+        around = sample.surface.take(at[:, None] + np.array([-1, size]), mode="clip")
+        words = {i: sample.forms[i].lower() for i in np.unique(around).tolist()}
+        words = {i: word if word.isalpha() else "" for i, word in words.items()}
+        return len({(words[a], words[b]) for a, b in around.tolist()}) > 1
 
     def may_stand(self, term: int) -> bool:
         """Whether a term may be part of a phrase: not a function word here, and not a word of
         scripts without spaces."""
         names = self.wording.terms.names
         return term >= 0 and bool(self.allowed[term]) and not is_run(str(names[term]))
+
+    def whole(self, at: np.ndarray, size: int) -> tuple[np.ndarray, int, int]:
+        """Where a phrase stands with the function words that belong to it, and how far it then
+        reaches: a capitalized one before it (New York); before or after it one in lower case
+        and another word with a capital (Bank of England)."""
+        start, stop = 0, size
+        if not all(self.is_capitalized(at + j) for j in range(size)):
+            return at, start, stop
+        for before, after in ((1, 0), (2, 0), (1, 0), (0, 2)):  # United + States of + America
+            around = np.r_[start - before : start, stop : stop + after]
+            if stop - start + len(around) > LONGEST:
+                continue
+            alike, first = self.together(at, around, inside=start < 0), start - before
+            if alike is not None and self.is_varied(alike + first, stop + after - first):
+                at, start, stop = alike, first, stop + after
+        return at, start, stop
+
+    def together(self, at: np.ndarray, around: np.ndarray, inside: bool) -> np.ndarray | None:
+        """The places that have the same words around them, if these are most of the places and
+        the words belong to a name; any word with a capital may, once ``inside`` one."""
+        sample = self.wording.sample
+        near = at[:, None] + around
+        near = near[(near >= 0).all(axis=1) & (near < len(sample.terms)).all(axis=1)]
+        keys = [" ".join(sample.forms[i] for i in row).lower() for row in sample.surface[near]]
+        (best, count), *_ = Counter(keys).most_common(1) or [("", 0)]
+        if count < max(FEWEST, MOSTLY_TOGETHER * len(at)):
+            return None
+        near = near[[key == best for key in keys]]
+        words = best.split()
+        if len(words) != len(around) or not all(w.isalpha() and len(w) > 1 for w in words):
+            return None
+        joint = len(words) - 1 if around[0] < 0 else 0  # next to the phrase
+        content = [self.may_stand(int(sample.terms[places[0]])) for places in near.T]
+        capital = [self.is_capitalized(places) for places in near.T]
+        alone = len(words) == 1
+        if [i for i, each in enumerate(capital) if not each] != [joint][alone:]:
+            return None
+        function = [i for i, each in enumerate(content) if not each]
+        if function != [joint] and not (alone and inside):
+            return None
+        self.joining |= {word for word, each in zip(words, content, strict=True) if not each}
+        return near[:, 0] - around[0]
+
+    def is_capitalized(self, places: np.ndarray) -> bool:
+        """Whether the words at some places have a capital that no sentence asks for."""
+        sample = self.wording.sample
+        clear = places[~(sample.first[places] | sample.capitals[places])]
+        capital = [sample.forms[i][0].isupper() for i in sample.surface[clear].tolist()]
+        return bool(capital) and sum(capital) > MOSTLY * len(capital)
 
     def significant(self, phrase: list[int], other: int, both: int) -> bool:
         sample = self.wording.sample
@@ -428,19 +503,23 @@ class Name:
             at = places_of(sample, phrase, np.ones(len(self.rows), bool))
         if not len(at):
             return self.wording.terms.bases[phrase[0]] if len(phrase) == 1 else None
+        at, start, stop = self.whole(at, len(phrase))
+        terms = dict(enumerate(phrase))
         capitals = bool(sample.capitals[at].mean() > 0.5)  # how else it is written is unknown
         at = at[~sample.capitals[at]] if not sample.capitals[at].all() else at
         forms: Counter[str] = Counter()
-        for i, first in zip(at.tolist(), sample.first[at].tolist(), strict=True):
-            parts = [self.bare(sample.forms[sample.surface[i + j]], term)
-                     for j, term in enumerate(phrase)]  # fmt: skip
+        for i, first in zip(at.tolist(), sample.first[at + start].tolist(), strict=True):
+            parts = [self.bare(sample.forms[sample.surface[i + j]], terms.get(j))
+                     for j in range(start, stop)]  # fmt: skip
             if capitals:
                 parts = [p.capitalize() if p.isupper() and len(p) > 3 else p for p in parts]
             forms[" ".join(parts)] += 1 if first else 10
         return plain_form(forms)
 
-    def bare(self, form: str, term: int) -> str:
+    def bare(self, form: str, term: int | None) -> str:
         """A written form without particle or article."""
+        if term is None:
+            return form
         base = self.wording.terms.bases[term]
         if is_hangul(form):
             return base
@@ -500,6 +579,33 @@ def plain_form(forms: Counter[str]) -> str | None:
             (f for f in ranked if not f.isupper() and forms[f] >= LOWER * forms[best]), best
         )
     return without_possessive(best) or None
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Whether a word of the first, in capitals, has the initials of the second; one letter
+    more may stand for a word that was left out.
+
+    >>> abbreviates("EU", "European Union"), abbreviates("U.S. troops", "United States")
+    (True, True)
+    >>> abbreviates("CEO", "chief executive"), abbreviates("DoD", "Department of Defense")
+    (True, True)
+    >>> abbreviates("NATO", "North Korea"), abbreviates("Intel", "Internet")
+    (False, False)
+    """
+    words = re.split(r"[\s-]+", long)
+    initials = {
+        "".join(word[0] for word in some).casefold()
+        for some in (words, [word for word in words if word[0].isupper()])
+        if len(some) > 1
+    }
+    for word in short.split():
+        letters = word.replace(".", "")
+        if sum(map(str.isupper, letters)) < 2 or letters.casefold() == long.casefold():
+            continue
+        letters = letters.removesuffix("s").casefold()
+        if letters in initials or letters[:-1] in initials:
+            return True
+    return False
 
 
 def forms_of_one(a: str, b: str) -> bool:

@@ -79,7 +79,8 @@ def find_themes(context: Context) -> Output:
     counts, words = context.matrix("counts", "counts"), context.words()
     n = counts.shape[0]
     if n < FEWEST:
-        return Output(skipped=f"Themes take {FEWEST} documents; there are {n}.")
+        there = "is 1" if n == 1 else f"are {n}"
+        return Output(skipped=f"Themes take {FEWEST} documents; there {there}.")
     used = choose_words(context, words)
     chosen = sp.csr_array(counts[:, used])
     filled = np.flatnonzero(np.diff(chosen.indptr))

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.core.wording import count
 from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, header_date
 from tacit.explore.stages.fields import columns_of, compared_words
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
+from tacit.explore.stages.wording import names_nothing
 
 __all__ = ["Periods", "cut_time", "false_discoveries", "follow_time", "left_over", "trend"]
 
@@ -142,7 +144,8 @@ def follow_time(context: Context) -> Output:
         "unreadable": dated.unreadable, "unread": dated.unread,
     }  # fmt: skip
     if known < FEWEST:
-        return Output(facts={**facts, "why": f"{known:,} dates are too few for a time line"})
+        few = count(known, "date is", "dates are")
+        return Output(facts={**facts, "why": f"{few} too few for a time line"})
     periods = cut_time(dated.days, dated.exact)
     if periods is None:
         return Output(facts={**facts, "why": "all dates fall into one period"})
@@ -214,7 +217,7 @@ def moving_words(
             for i in best
         ]
 
-    sure &= np.array([not str(names[i]).isdigit() for i in asked], np.bool_)  # say nothing
+    sure &= np.array([not names_nothing(str(names[i])) for i in asked], np.bool_)
     rising = np.flatnonzero(sure & (score > 0) & (change >= CHANGE))
     falling = np.flatnonzero(sure & (score < 0) & (change <= 1 / CHANGE))
     ways = [listed(rising), listed(falling)]

@@ -16,7 +16,6 @@ __all__ = ["is_run", "whole_words", "with_whole_words", "word_of_pair"]
 
 FEWEST = 3  # places of a longer word
 MOST = 0.6  # of the places of a word that must be beside one character, to extend it
-VARIED = 0.5  # of the places of a word that may be beside one character
 LONGEST, MOST_PLACES = 6, 1000  # characters of a word; its places
 
 
@@ -72,9 +71,10 @@ def extended(text: str, word: str) -> str | None:
     before, after, total = sides(text, word)
     options = [(count, c + word, c) for c, count in before.items()]
     options += [(count, word + c, c) for c, count in after.items()]
-    count, longer, c = max(options, default=(0, "", "\n"))
-    fits = c != "\n" and not is_particle(c) and is_katakana(c) == is_katakana(word[0])
-    return longer if fits and total >= FEWEST and count >= MOST * total else None
+    kana = is_katakana(word[0])
+    fits = [each for each in options if is_katakana(c := each[2]) == kana and not is_border(c)]
+    count, longer, _ = max(fits, default=(0, "", ""))
+    return longer if total >= FEWEST and count >= MOST * total else None
 
 
 def stands_alone(text: str, word: str) -> bool:
@@ -88,10 +88,15 @@ def stands_alone(text: str, word: str) -> bool:
         beside = sum(count for side in both for c, count in side.items() if is_katakana(c))
         if beside > (1 - MOST) * total:
             return False
+    inside = [max((n for c, n in side.items() if not is_border(c)), default=0) for side in both]
     return total > 0 and all(
-        not side.keys() - {"\n"} or "\n" in side or max(side.values()) <= VARIED * total
-        for side in both
+        "\n" in side or most < MOST * total for side, most in zip(both, inside, strict=True)
     )
+
+
+def is_border(c: str) -> bool:
+    """Whether a character is no part of the word beside it: the end of a run, a particle."""
+    return c == "\n" or is_particle(c)
 
 
 def is_katakana(c: str) -> bool:

@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.explore.stages.languages import CODES, languages_of, script_of, stops_of
+from tacit.explore.stages.languages import (
+    CODES,
+    languages_of,
+    script_of,
+    settle_scripts,
+    stops_of,
+)
 from tacit.explore.stages.stop_lists import stop_characters
 from tacit.text.characters import UNSPACED
 
@@ -53,7 +59,11 @@ ELIDED = re.compile(
     r"^(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu|dell|nell|sull|dall|all|quell|un)['’ʼ](?=\w{2})",
     re.I,
 )
+ARTICLE, ARTICLES = re.compile("l['’]"), 0.01  # of the words, in French or Italian at least
 POSSESSIVE = re.compile("(?:(?<=..)['’]s|(?<=s)['’])$")
+# Letters of a contraction that is no other word without its apostrophe; of these, how many a
+# collection must write so, and how often at least for each time with it.
+CLEAR_BARE, SHOWN_BARE, BARE = 5, 3, 0.1
 DIGEST, HEXADECIMAL = 7, re.compile("[0-9a-f]+")  # the fewest digits of a digest
 AND = "وف"  # written together with the next word in Arabic
 MISREAD = ("ďż", "ï¿", "â€", "ã©", "ã¨")  # UTF-8 that was read as another encoding
@@ -111,7 +121,7 @@ class Wording(NamedTuple):
     def of(cls, counts: sp.csr_array, words: np.ndarray, documents: Any) -> "Wording":
         """From the counts of ``words`` and the documents that were counted."""
         texts, n = list(sample_texts(documents)), counts.shape[0]
-        languages = languages_of(counts, [str(word) for word in words])
+        languages = settle_scripts(languages_of(counts, [str(word) for word in words]))
         abbreviations, table = count_abbreviations(texts, n)
         vocabulary = [*map(str, words), *abbreviations]
         counts = sp.csr_array(sp.hstack([counts, table])) if abbreviations else counts
@@ -127,9 +137,10 @@ class Wording(NamedTuple):
         return cls(terms, languages, sample)
 
     def texts_in(self, rows: np.ndarray) -> str:
-        """The runs of scripts without spaces in the documents of a mask, a line each."""
+        """The runs of scripts without spaces in the documents of a mask, a line each; those
+        that are repeated say nothing more about which characters form a word."""
         runs = (runs for row, runs in self.sample.runs.items() if rows[row])
-        return "\n".join(run for row_runs in runs for run in row_runs)
+        return "\n".join(dict.fromkeys(run for row_runs in runs for run in row_runs))
 
 
 # --- Korean ---
@@ -146,6 +157,7 @@ VERBS = """
 ENDINGS, VERBAL = tuple(PARTICLES.split()), tuple(VERBS.split())
 ADNOMINAL = ("는", "한", "된", "할", "될", "던", "고", "운")
 CLEAR = ("에서", "에게", "으로", "에", "을", "를")  # no long noun ends like these
+OBJECT = ("을", "를")  # after a syllable with a consonant at its end, and after others
 FIRST, LAST = 0xAC00, 0xD7A3
 PAST = 20  # ㅆ at the end of a syllable, among the 28 ends: of verbs only
 
@@ -159,14 +171,19 @@ def is_hangul(word: str) -> bool:
     return bool(word) and not word.isascii() and all(FIRST <= ord(c) <= LAST for c in word)
 
 
+def has_end(word: str) -> bool:
+    """Whether the last syllable of a Korean word ends with a consonant."""
+    return (ord(word[-1]) - FIRST) % 28 > 0
+
+
 class Stems(NamedTuple):
     """Korean words of a collection and the particles that they stand with. A particle is taken
     off where the stem is a word of the collection, or stands with other particles too: the
     last syllable of a noun may look like one.
 
     >>> stems = Stems.of(["경제의", "경제를", "고양이", "문제", "문제에", "캐나다에"])
-    >>> [stems.stem(word) for word in ("경제의", "고양이", "문제에")]
-    ['경제', '고양이', '문제']
+    >>> [stems.stem(word) for word in ("경제의", "고양이", "문제에", "수술을", "가을")]
+    ['경제', '고양이', '문제', '수술', '가을']
     >>> [stems.is_no_noun(word) for word in ("나왔다", "캐나다", "상당한", "문제")]
     [True, False, True, False]
     """
@@ -191,6 +208,8 @@ class Stems(NamedTuple):
             if not word.endswith(particle) or len(stem) < 2:
                 continue
             clear = particle in CLEAR and len(stem) > 2
+            fits = particle in OBJECT and has_end(stem) == (particle == "을")
+            clear |= fits and len(stem) > 1
             if clear or stem in self.words or self.with_particles.get(stem, 0) > 1:
                 return stem
         return word
@@ -254,10 +273,12 @@ def find_terms(
     spread = np.bincount(counts.indices, minlength=len(words))
     bases: dict[int, str] = {}
     place = dict(known)
+    articles = sum(map(bool, map(ARTICLE.match, words))) > ARTICLES * len(words)
     for i, word in enumerate(words):
         if not left_out[i]:
             base, short = singular(word), without_article(word)
-            if short != word and any(f in known for f in (short, singular(short), f"{short}s")):
+            alone = any(f in known for f in (short, singular(short), f"{short}s"))
+            if short != word and (alone or (articles and ARTICLE.match(word))):
                 base = singular(short)
             if base != word and listing(base) != listing(word):
                 base = word  # French "dans" is no plural of Indonesian "dan"
@@ -291,6 +312,9 @@ def find_terms(
     names = np.array([words[i] for i in best], object)
     shared = [bases[int(i)] for i in common]
     stops = stop_table([str(word) for word in names]) | stop_table(shared)
+    bare = bare_contractions(words, spread)
+    for i, word in enumerate(shared):
+        stops[i] |= np.isin(CODES, bare.get(word, []))
     return Terms(names, shared, of, table, stops, recurrence)
 
 
@@ -310,6 +334,33 @@ def stop_table(words: list[str]) -> np.ndarray:
     for i, word in enumerate(words):
         if codes := listing(word):
             out[i] = np.isin(CODES, codes)
+    return out
+
+
+def bare_contractions(words: list[str], spread: np.ndarray) -> dict[str, list[str]]:
+    """Contractions that a collection writes without their apostrophe, with their languages:
+    "ill" for "i'll". Long ones are no other words ("didnt"), so they show whether it does;
+    ``spread`` is the number of documents of each word.
+
+    >>> chat = ["didnt", "doesnt", "thats", "that's", "ill", "class"]
+    >>> bare_contractions(chat, np.array([9, 5, 7, 20, 4, 8]))
+    {'ill': ['en']}
+    >>> bare_contractions(["don't", "doesn't", "that's", "ill"], np.array([9, 5, 7, 4]))
+    {}
+    """
+    known = {word: int(n) for word, n in zip(words, spread, strict=True) if n >= RARE}
+    out: dict[str, list[str]] = {}
+    for code in CODES:
+        full = {word.replace("'", ""): word for word in stops_of(code) if "'" in word}
+        seen = {word for word in full if word in known}
+        habit = [
+            word
+            for word in seen
+            if len(word) >= CLEAR_BARE and known[word] >= BARE * known.get(full[word], 0)
+        ]
+        if len(habit) >= SHOWN_BARE:
+            for word in seen - stops_of(code):
+                out.setdefault(word, []).append(code)
     return out
 
 

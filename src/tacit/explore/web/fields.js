@@ -53,7 +53,7 @@ function columnSaid(c) {
     out.push(c.how ? `The groups follow this column ${c.how}: ` : 'The groups have nothing to do with this column: ', el('b', { text: `V-measure ${c.v.toFixed(2)}` }),
       `. Homogeneity ${c.homogeneity.toFixed(2)} (1: no group mixes values), completeness ${c.completeness.toFixed(2)} (1: no value is spread over groups), mutual information adjusted for chance ${(+c.adjusted.toFixed(2) || 0).toFixed(2).replace('-', '−')}. `);
   }
-  out.push(some === 0 ? 'No word distinguishes one of its values more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${N(known)} values have words of their own.`);
+  out.push(some === 0 ? 'No word distinguishes one of its values more than chance would.' : some === known ? 'Every value has words of its own.' : `${N(some)} of ${plural(known, 'value')} ${some === 1 ? 'has words of its own' : 'have words of their own'}.`);
   return out;
 }
 sections.push({ start: fieldSection });

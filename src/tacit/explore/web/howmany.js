@@ -28,7 +28,7 @@ function drawK() {
     el('dl', {}, ...facts.map(([a, b]) => el('div', {}, el('dt', { text: a }), el('dd', { text: b })))),
     el('div', { class: 'rowbtns' },
       button(same ? 'Show on the map' : `Show ${wk} groups on the map`, () => { setK(wk); toMap(); }),
-      same ? null : button(`Back to ${K}`, () => moveK(K))));
+      same ? null : button(M.grouped ? `Back to ${K} groups` : 'Back', () => moveK(K))));
 }
 /** From the groups shown to the groups there would be. */
 function ribbons() {

@@ -30,7 +30,7 @@ function showContext(text) {
       try { const next = await ask('concordance', { query: query(start) }); if (contextOf !== q || sortedBy !== sort) return; add(next.lines); fitLines(); start = next.lines.length ? start + next.lines.length : result.total; name(); } catch (e) { more.replaceWith(faultLine(e)); }
       more.disabled = false;
     });
-    const name = () => { more.hidden = start >= result.total; more.textContent = `Show ${N(Math.min(LINES, result.total - start))} more of ${N(result.total - start)}`; };
+    const name = () => { more.hidden = start >= result.total; more.textContent = moreOf(LINES, result.total - start); };
     add(result.lines); name();
     return [el('p', { class: 'note', text: `${N(result.total)} ${some} in ${plural(result.documents, 'document')}.${result.note ? ' ' + result.note : ''}` }),
       el('table', { class: 'kwic' }, el('caption', { class: 'vh', text: `Uses of ${q} in context` }), el('colgroup', {}, ...['l', 'k', 'r', 'd'].map(c => el('col', { class: c }))), el('thead', {}, el('tr', {}, ...['Before', 'Word', 'After', 'Document'].map(text => el('th', { scope: 'col' }, el('span', { class: 'vh', text }))))), body), more];

@@ -41,7 +41,7 @@ function findNow(text) {
         try { const next = await ask('search', { query: { q, way, top: 20, start } }); if (asking !== q) return; add(next.hits); start += next.hits.length; if (!next.hits.length) start = result.total; label(); } catch (e) { more.replaceWith(faultLine(e)); }
         more.disabled = false;
       });
-      const label = () => { more.hidden = start >= result.total; more.textContent = counted ? `Show more of ${N(result.total - start)}` : 'Show more'; };
+      const label = () => { more.hidden = start >= result.total; more.textContent = counted ? moreOf(20, result.total - start) : 'Show more'; };
       label();
       return [result.note ? notice(result.note, 'note') : null, ...meantWords(result), tools, list, more];
     });

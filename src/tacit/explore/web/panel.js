@@ -14,6 +14,7 @@ function docItem(d, extra) {
     opening(d) ? el('span', { class: 's txt', dir: 'auto', text: opening(d) }) : null,
     note ? el('span', { class: 'mm' + (g ? ' g' + g.i : '') }, g ? el('i', { class: 'sw' }) : null, el('span', { class: 'txt', text: note })) : null));
 }
+const moreOf = (step, left) => (step < left ? `Show ${N(step)} more of ${N(left)}` : `Show ${N(left)} more`);
 /** A list that shows some, and more on demand. */
 function longList(list, things, item, step) {
   const more = el('button', { class: 'link' });
@@ -21,7 +22,7 @@ function longList(list, things, item, step) {
   const add = () => {
     for (const stop = Math.min(things.length, k + step); k < stop; k++) list.append(item(things[k]));
     more.hidden = k >= things.length;
-    more.textContent = `Show ${Math.min(step, things.length - k)} more of ${N(things.length - k)}`;
+    more.textContent = moreOf(step, things.length - k);
   };
   more.onclick = add; add();
   return el('div', {}, list, more);

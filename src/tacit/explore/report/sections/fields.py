@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tacit.explore.report.clean_text import clean_line, cut
-from tacit.explore.report.phrases import column_name, joined, section
+from tacit.explore.report.phrases import column_name, joined, number, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.fields import NONE
 from tacit.explore.stages.stage import Context
@@ -115,7 +115,8 @@ def heading(report: Report, ranked: list[dict[str, Any]]) -> str:
         telling = sum(bool(listed) for listed in first["words"])
         known = sum(value != NONE for value in first["values"])
         name = column_name(first["name"])
-        return f"{telling} of {known} values of {name} have words of their own"
+        have = verb(telling, "has words of its own", "have words of their own")
+        return f"{number(telling).capitalize()} of {number(known)} values of {name} {have}"
     if ranked[0]["adjusted"] < least:
         names = joined([column_name(each["name"]) for each in ranked[:3]])
         return f"The groups have nothing to do with {names}"

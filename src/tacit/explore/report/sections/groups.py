@@ -142,7 +142,8 @@ def words(report: Report) -> str:
         f"<p>To test the groups, every division was repeated {repeats} times, each time "
         f"{sampled(report.meta['total'])}. Each tick is one repeat: the overlap of the group "
         "with the most similar group of that repeat. At 1 the group is unchanged, below 0.5 it "
-        "fell apart. The dot is the median. The tree joins groups that use similar words.</p>"
+        "fell apart. The dot is the median: half of the repeats are above it. The tree joins "
+        "groups that use similar words.</p>"
     )
     body = f"""<div class="ggrid" id="ggrid">
 <table class="gt" id="gt"><thead><tr><th class="dend"><span class="vh">Tree</span></th>\

@@ -18,6 +18,8 @@ from tacit.explore.stages.languages import UNKNOWN
 __all__ = ["NAV", "PLACE", "data", "words"]
 
 PLACE, NAV = 20, (("map", "Map"),)
+ALIKE = "Documents that use the same words are close together"
+NEAR = 31  # documents: of so few, the thirty nearest to one are all others
 Field = tuple[str, list[str], np.ndarray, dict[str, Any]]  # name, values, codes, facts
 NEAREST = 6  # documents most like each
 CELLS = 256  # of the density, along each side
@@ -111,19 +113,21 @@ def words(report: Report) -> str:
     meta = report.meta
     if not meta["n"]:
         return ""
-    lead = "Each dot is a document; documents that use the same words are close together."
+    lead, head = "Each dot is a document.", heading(report)
+    if head != ALIKE:
+        lead = f"Each dot is a document. {ALIKE}."
     if report.grouped:
         lead += (
             " Faint dots are less certain of their group; loose groups have names in italics."
         )
-    if (preserved := report.facts["map"].get("kept")) is not None:
+    if (preserved := report.facts["map"].get("kept")) is not None and meta["n"] > NEAR:
         near = percent(preserved)
         lead += f" Of the ten documents most like a document, {near} are near it on the map."
     body = MAP.replace("{fade}", FADE if report.grouped else "")
     body = body.replace("{levels}", LEVELS if meta["levels"] else "")
     body = body.replace("{still}", still_map(report))
     body = body.replace("{options}", color_options(report)).replace("{n}", f"{meta['n']:,}")
-    return section("map", "The map", heading(report), f"<p>{lead}</p>",
+    return section("map", "The map", head, f"<p>{lead}</p>",
                    body.replace("{caption}", caption(meta)))  # fmt: skip
 
 
@@ -131,7 +135,7 @@ def heading(report: Report) -> str:
     apart = sorted(report.groups("firm"), key=lambda item: -item[1]["inside"])[:3]
     blend = sorted(report.groups("loose"), key=lambda item: item[1]["inside"])[:2]
     if not 0 < len(apart) < report.meta["K"]:
-        return "Documents that use the same words are close together"
+        return ALIKE
     named = the_groups([group for _, group in apart])
     out = f"{named[0].upper()}{named[1:]} {verb(len(apart), 'stands', 'stand')} apart"
     if blend:

@@ -12,6 +12,7 @@ from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import column_name, joined, minus, pairs, percent, section
 from tacit.explore.report.redact import LEAST
 from tacit.explore.report.report import Report
+from tacit.explore.report.sections.map import NEAR
 
 __all__ = ["NAV", "PLACE", "data", "words"]
 
@@ -49,7 +50,7 @@ class="tbar" id="tbar" role="img"></div><div class="tl num" id="tl"></div></div>
 def caveats(report: Report) -> list[tuple[str, str]]:
     """What to keep in mind, a claim and its reason each."""
     meta, facts, out = report.meta, report.facts, []
-    if meta["n"]:
+    if meta["n"] > NEAR:
         near = (
             f"Of the ten documents most like a document, {percent(facts['map']['kept'])} are "
             "among the thirty nearest to it on the map. Hover over a dot to see lines to the "
@@ -118,6 +119,8 @@ def settings(report: Report) -> list[tuple[str, str]]:
     if report.ran("groups"):
         k = facts["groups"]["k"]
         how = f"levels of groups by nested spherical k-means, {k} groups shown"
+        if not report.grouped:
+            how = "none by nested spherical k-means"
         if facts["groups"].get("asked"):
             how = f"spherical k-means, k = {k} (asked for), ten starts"
         rows.append(("Groups", how))

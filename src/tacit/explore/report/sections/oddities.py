@@ -136,10 +136,10 @@ def set_aside(report: Report) -> str:
     aside = report.facts["groups"].get("copies", 0)
     if not aside:
         return "No two have exactly the same words, so all took part in grouping."
-    has, were = ("has", "It was") if aside == 1 else ("have", "They were")
+    has, was = ("has", "was") if aside == 1 else ("have", "were")
     return (
-        f"{count(aside, 'document')} {has} exactly the words of an earlier one. {were} set "
-        f"aside from grouping and {has} the group of that one."
+        f"{count(aside, 'document')} {has} exactly the words of an earlier one and {was} put "
+        "into its group."
     )
 
 

@@ -1,6 +1,6 @@
 """Reading: how long, varied and easy to read documents are, over all of them and by group."""
 
-from tacit.explore.report.phrases import count, joined, section, the_groups
+from tacit.explore.report.phrases import count, joined, section, the_groups, verb
 from tacit.explore.report.report import Report
 from tacit.explore.stages.reading import MEASURES, quartiles
 
@@ -39,7 +39,8 @@ def words(report: Report) -> str:
         heading = f"{count(round(length[2]), 'word')}, {sentence:.0f} to a sentence"
     else:
         low, high = round(length[1]), round(length[3])
-        heading = f"Half of the documents have {low:,} to {high:,} words"
+        many = f"{low:,} to {high:,} words" if low < high else f"about {count(low, 'word')}"
+        heading = f"Half of the documents have {many}"
         heading += f"; a typical sentence has {sentence:.0f}"
     out = [f"Words have {measures['word_letters']['at'][2]:.1f} letters in a typical document."]
     if "variety" in measures:
@@ -49,10 +50,11 @@ def words(report: Report) -> str:
     if "ease" in measures:
         ease, n = measures["ease"]["at"][2], measures["ease"]["n"]
         name = next(word for least, word in EASE if ease >= least)
+        these = "the English document" if n == 1 else f"the {n:,} English documents"
         out.append(
-            f"The median reading ease of the {count(n, 'English document')} with "
-            f"{report.facts['reading']['least_words']} words or more is {ease:.0f}, which "
-            f"Flesch calls {name}; higher is easier."
+            f"The reading ease of {these} with {report.facts['reading']['least_words']} words "
+            f"or more is {verb(n, '', 'typically ')}{ease:.0f}, which Flesch calls {name}; "
+            "higher is easier."
         )
     body = f"""<div id="readings"></div>
 <p class="note readkey">{KEY}</p>"""
@@ -60,8 +62,8 @@ def words(report: Report) -> str:
     return section("reading", "Reading", heading, f"<p>{lead}</p>", body)
 
 
-KEY = "Bar: the middle half of the documents. Thin line: the 5th to the 95th percentile. Dot: \
-the median. The vertical line is the median of all documents."
+KEY = "Bar: the middle half of the documents. Thin line: all but the lowest and highest 5%. \
+Dot: the median, which half are below. The vertical line is the median of all documents."
 
 
 def extremes(report: Report) -> list[str]:
@@ -80,9 +82,9 @@ def extremes(report: Report) -> list[str]:
         low, high = measures[name]["at"][1], measures[name]["at"][3]
         (least, a), (most, b) = min(middles), max(middles)
         if most > high:
-            said.setdefault(b, []).append(f"{more} (median {most:,.0f}{unit})")
+            said.setdefault(b, []).append(f"{more} (typically {most:,.0f}{unit})")
         if least < low:
-            said.setdefault(a, []).append(f"{less} (median {least:,.0f}{unit})")
+            said.setdefault(a, []).append(f"{less} (typically {least:,.0f}{unit})")
     if not said:
         return ["No group reads much differently from the others."] if report.grouped else []
     return [f"T{the_groups([groups[g]])[1:]} has {joined(has)}." for g, has in said.items()]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.explore.report.clean_text import clean_line, cut
+from tacit.explore.report.clean_text import TITLES, clean_line, cut
 from tacit.explore.report.phrases import (
     column_name,
     count,
@@ -82,7 +82,8 @@ def strip(report: Report) -> str:
     """All groups as a strip of links, as wide as they are large."""
     links = "".join(
         f'<a class="g{i}" href="#groups" data-group="{i}" '
-        f'title="{escape(", ".join(group["name"]))}: {group["n"]:,} documents, {group["lvl"]}">'
+        f'title="{escape(", ".join(group["name"]))}: {count(group["n"], "document")}, '
+        f'{group["lvl"]}">'
         f'<i class="fill-{group["lvl"]}"></i>'
         f"<span><bdi>{escape(group['name'][0])}</bdi></span></a>"
         for i, group in enumerate(report.meta["groups"])
@@ -126,8 +127,8 @@ def standfirst(report: Report) -> list[str]:
     if report.grouped:
         return [*group_findings(report), *other_findings(report), *closing(report, best)]
     out = (
-        f"These {read:,} documents <b>do not fall into groups</b>: no clustering separates "
-        "them better than it separates random data."
+        f"These {read:,} documents <b>do not fall into groups</b>: no division of them is "
+        "clearly better than one of data without groups."
     )
     if best > 1:  # one was asked for
         out = (
@@ -145,9 +146,10 @@ def few_documents(report: Report) -> str:
             "Groups, a map and similarities need more than one document. Below is how its "
             "words are distributed."
         )
+    alike = "which documents are alike and " if report.ran("map") else ""
     return (
-        f"{escape(report.facts['groups']['skipped'])} With so few documents, this report shows "
-        "which of them are alike and how words are distributed."
+        f"{escape(report.facts['groups']['skipped'])} This report shows {alike}how words are "
+        "distributed."
     )
 
 
@@ -162,7 +164,7 @@ def group_findings(report: Report) -> list[str]:
         broad = grouping["levels"][grouping["broad"]]["nodes"]
         first = (
             f"These {total:,} documents fall into {number(broad)} broad groups by the words "
-            f"they use, and inside them into {number(k)}. "
+            f"they use; divided further, there are {number(k)}. "
         )
     if len(firm) == k:
         every = "Both" if k == 2 else "All of them"
@@ -297,7 +299,8 @@ def time_findings(report: Report) -> list[str]:
         out.append(f"{moved}.")
     elif time["rising"] and time["falling"]:
         out.append(
-            f"The words {words_in(time['rising'], 3)} become more frequent, "
+            f"The {words_in(time['rising'], 3, 'word')} "
+            f"{verb(len(time['rising']), 'becomes', 'become')} more frequent, "
             f"{words_in(time['falling'], 3)} less frequent."
         )
     return out
@@ -340,8 +343,6 @@ def input_notes(report: Report) -> str:
     if blanks := facts["meaning"].get("blank", 0):
         wordless = count(blanks, "document")
         lines.append(f"{wordless} without a word to compare by, not on the map.")
-    if report.meta["n"] and not report.meta["fields"]:
-        lines.append("No column with 2 to 24 values came along to color the map by.")
     lines += [*column_notes(report), *time_notes(facts["time"])]
     shown = (escape(cut(clean_line(line), 300)) for line in lines)
     return "".join(f"<li><bdi>{line}</bdi></li>" for line in shown)
@@ -352,8 +353,12 @@ def column_notes(report: Report) -> list[str]:
         return []
     columns = report.facts["fields"]["columns"]
     if not columns:
-        return ["No columns came along to compare the documents by."]
-    others = [(name, why) for name, role, why in columns if role == "other"]
+        return ["Only text: there are no columns to compare the documents by."]
+    others = [
+        (name, why)
+        for name, role, why in columns
+        if role == "other" and str(name).lower() not in TITLES
+    ]
     lines = [
         f"Column “{cut(clean_line(name), 40)}” {why}: not compared."
         for name, why in others[:MOST_LINES]
@@ -365,7 +370,8 @@ def column_notes(report: Report) -> list[str]:
         if field.get("several")
     ]
     if len(others) > MOST_LINES:
-        lines.append(f"{len(others) - MOST_LINES} more columns are not compared either.")
+        more = count(len(others) - MOST_LINES, "more column is", "more columns are")
+        lines.append(f"{more} not compared either.")
     return lines
 
 

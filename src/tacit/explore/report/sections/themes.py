@@ -100,19 +100,19 @@ def words(report: Report) -> str:
 
 def heading(report: Report) -> str:
     themes = report.facts["themes"]["themes"]
-    firm = sum(theme["verdict"] == "firm" for theme in themes)
+    firm, total = sum(theme["verdict"] == "firm" for theme in themes), len(themes)
     first = [f"<em><bdi>{escape(', '.join(theme_words(t, 2)))}</bdi></em>" for t in themes[:2]]
     shares = percent(sum(theme["size"] for theme in themes[:2]))
-    how_many = "All" if firm == len(themes) else number(firm).capitalize()
-    if not firm:
-        how_many = "None"
-    out = (
-        f"{how_many} of {number(len(themes))} {verb(len(themes), 'theme', 'themes')} "
-        f"{verb(max(firm, 1), 'comes', 'come')} back in a second run"
-    )
-    those = verb(len(first), "the theme", "the themes")
-    make = verb(len(first), "makes", "make")
-    return f"{out}; {those} {joined_names(first)} {make} up {shares} of the text"
+    every = f"the {number(total)} themes"
+    how_many = f"{number(firm).capitalize()} of {every}"
+    if firm == total:
+        how_many = {1: "The one theme", 2: "Both themes"}.get(total, f"All of {every}")
+    elif not firm:
+        how_many = {1: "No theme", 2: "Neither theme"}.get(total, f"None of {every}")
+    out = f"{how_many} {verb(max(firm, 1), 'comes', 'come')} back in a second run"
+    if total < 3:  # all of the text
+        return out
+    return f"{out}; the largest two, {joined_names(first)}, make up {shares} of the text"
 
 
 TABLE = """<div class="ctl"><span id="lamname">Show words that are</span><span>common</span>\

@@ -8,10 +8,12 @@ import scipy.sparse as sp
 from tacit.explore.report.clean_text import clean_line, cut
 from tacit.explore.report.phrases import (
     column_name,
+    count,
     section,
     small_percent,
     the_groups,
     the_period,
+    verb,
     words_in,
 )
 from tacit.explore.report.report import Report
@@ -96,12 +98,12 @@ def moved_groups(report: Report) -> str:
         return ""
     change = [late - early for early, late in zip(time["early"], time["late"], strict=True)]
     parts: list[str] = []
-    for sign, verb in ((1, "grows"), (-1, "shrinks")):
+    for sign, moves in ((1, "grows"), (-1, "shrinks")):
         g = max(range(len(change)), key=lambda g: sign * change[g])
         if time["moves"][g] == sign and sign * change[g] >= MOVED:
             of = "" if parts else " of the documents"
             early, late = small_percent(time["early"][g]), small_percent(time["late"][g])
-            parts.append(f"{the_groups([groups[g]])} {verb} from {early} to {late}{of}")
+            parts.append(f"{the_groups([groups[g]])} {moves} from {early} to {late}{of}")
     text = ", ".join(parts)
     return text[:1].upper() + text[1:]
 
@@ -114,9 +116,11 @@ def words(report: Report) -> str:
     first, last = span(time)
     heading = moved_groups(report)
     if not heading and time["rising"]:
-        heading = f"The words {words_in(time['rising'], 3)} become more frequent"
+        become = verb(len(time["rising"]), "becomes", "become")
+        heading = f"The {words_in(time['rising'], 3, 'word')} {become} more frequent"
     if not heading:
-        heading = f"From {first} to {last}, no group and no word changes significantly"
+        what = "no group and no word" if report.grouped else "no word"
+        heading = f"From {first} to {last}, {what} changes significantly"
     source = "the heads of the documents"
     if time["source"]:
         source = f"the column {column_name(time['source'])}"
@@ -124,17 +128,17 @@ def words(report: Report) -> str:
     if time["sizes"]:
         most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
         when = the_period(time["periods"][most])
-        lead += f" Most documents, {time['sizes'][most]:,}, are from {when}."
+        lead += f" The most, {count(time['sizes'][most], 'document')}, are from {when}."
     passed = "No word is in enough of them."
     if time["asked"]:
         passed = "None of {0:,} words passes."
     if time["found"]:
         passed = (
-            "{1:,} of {0:,} words pass; about 5% of those may be false positives. Numbers: the "
-            "percentage of documents with the word in the first and in the last third."
+            "{1:,} of {0:,} words {2}; about 5% of such words are false positives. Numbers: "
+            "the percentage of documents with the word in the first and in the last third."
         )
     tested = "Tested: are documents with the word later than others of similar length? "
-    tested += passed.format(time["asked"], time["found"])
+    tested += passed.format(time["asked"], time["found"], verb(time["found"], "passes", "pass"))
     body = f"""<div class="timegrid"><div><div id="timechart"></div></div><div id="timegroups">\
 </div></div>
 <div class="trends" id="trends"><div><h3 class="sub3">Rising words</h3><div id="rising"></div>\

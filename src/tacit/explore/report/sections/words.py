@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.report.clean_text import clean_line
-from tacit.explore.report.phrases import count, minus, section
+from tacit.explore.report.phrases import count, minus, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.report.search_index import as_sets, varints
 from tacit.explore.report.sections.summary import spoken
@@ -58,7 +58,9 @@ def data(report: Report) -> None:
         best = meta["groups"][meta["firstG"]]
         meta["word0"] = next((w for w, *_ in best["words"] if w in set(names)), names[0])
     else:
-        meta["word0"] = names[int(np.argmax(meta["termDf"]))]
+        named = np.delete(np.arange(len(names)), meta["unnamed"])
+        spread = np.array(meta["termDf"])
+        meta["word0"] = names[named[spread[named].argmax()] if len(named) else spread.argmax()]
 
 
 def no_names(report: Report, words: list[str]) -> list[int]:
@@ -122,10 +124,11 @@ def words(report: Report) -> str:
         usual = ", as is usual for natural text" if -1.45 <= fall <= -0.7 else ""
         zipf = f"Slope {minus(fall)} beyond the tenth word{usual}."
     once, types = counted["once"], counted["types"]
-    heaps = f"{count(types, 'different word')}; {once:,} occur once."
+    occur = f"{verb(once, 'occurs', 'occur')} once."
+    heaps = f"{count(types, 'different word')}; {f'{once:,}' if once else 'none'} {occur}"
     if (growth := meta["heapsSlope"]) is not None:
         kind = "New words keep appearing" if growth > 0.25 else "Few new words appear"
-        heaps = f"{kind} (exponent {minus(growth)}). {once:,} of {types:,} words occur once."
+        heaps = f"{kind} (exponent {minus(growth)}). {once:,} of {types:,} words {occur}"
     identifying = IDENTIFYING if meta["distinct"] else ""
     body = f"""<div class="wgrid"><div>
 {lookup}
