@@ -267,7 +267,7 @@ def contrast_words(
     """The words that set a group apart, as they were counted; for pairs of characters of
     scripts without spaces, the words that they are from."""
     order = np.argsort(-ranked, kind="stable")[: 3 * WORDS]
-    listed = [
+    listed: list[list[Any]] = [
         [str(wording.terms.names[t]), *(float(x) for x in (ranked[t], scores.frequency[g, t],
          scores.outside[g, t]))]
         for t in order
