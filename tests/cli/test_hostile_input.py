@@ -43,6 +43,16 @@ def test_very_long_names_of_columns_are_cut_in_messages(tacit, tmp_path):
     assert len(run.err) < 1000
 
 
+@pytest.mark.parametrize("verb", ["cluster", "counts", "compare", "recommend evaluate"])
+def test_a_model_file_given_as_data_is_called_that(tacit, tmp_path, verb):
+    (tmp_path / "rows.csv").write_text("1,2\n3,4\n5,6\n")
+    model = tmp_path / "model.safetensors"
+    assert tacit("cluster", tmp_path / "rows.csv", "-k", 2, "--model", model).code == 0
+    run = tacit(*verb.split(), model, *[model] * (verb == "compare"))
+    assert (run.code, run.out) == (4, "")
+    assert "this is a model file" in run.err
+
+
 @pytest.mark.parametrize("topics", ["²", LONG, "-1", "1e3", "\x1b[2J"])
 def test_a_number_of_topics_that_is_none_is_wrong_usage(tacit, tmp_path, topics):
     (tmp_path / "a.txt").write_text("a letter\n" * 5)

@@ -24,6 +24,7 @@ from tacit.cluster import (
 from tacit.core.registry import REGISTRY, find_class
 from tacit.data import Ratings, Table
 from tacit.decompose import dimension
+from tacit.language import ClassModel
 from tacit.measure import by_task, cross_predict, davies_bouldin_score, silhouette_score
 from tacit.topics import choose_topics
 from tacit.topics.topic_files import pyldavis_data
@@ -84,6 +85,23 @@ def test_unusable_rows_are_refused_in_a_sentence(estimator):
         with pytest.raises((ValueError, TypeError)) as error:
             fit(estimator, X)
         assert len(str(error.value)) > 20, kind
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)
+def test_numbers_that_no_float_holds_are_refused_by_every_method(estimator):
+    model = fit(estimator, ROWS)
+    for name in [*ANSWERS, "predict", "inverse_transform"]:
+        if hasattr(model, name):
+            with pytest.raises((ValueError, TypeError)):
+                getattr(model, name)(UNUSABLE["huge integers"])
+
+
+@pytest.mark.parametrize("kind", ["CacheModel", "MixedModel"])
+@pytest.mark.parametrize("model", ["a", 3, None, KMeans(2), ClassModel()])
+def test_what_is_no_language_model_is_refused(kind, model):
+    mixture = find_class(kind)(model if kind == "CacheModel" else [model])
+    with pytest.raises(TypeError, match=f"{kind} takes fitted language models"):
+        mixture.fit(TEXTS)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)

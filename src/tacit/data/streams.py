@@ -161,6 +161,8 @@ def foreign(head: bytes) -> str | None:
         for name, what in ZIPPED.items():
             if name in head[:CHUNK]:
                 return what
+    if head[4:10] == b'\0\0\0\0{"':  # safetensors: the length of a header, then JSON
+        return "a model file. Give the data"
     return next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
 
 

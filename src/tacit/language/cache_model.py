@@ -23,7 +23,7 @@ from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.kernels.hashing import PairInterner
-from tacit.language.mixed_model import check_weights, fit_weights
+from tacit.language.mixed_model import check_models, check_weights, fit_weights
 from tacit.language.scoring import Perplexity, WordScores, join_scores, sum_scores, word_scores
 from tacit.language.sentences import START, filled_blocks
 
@@ -75,6 +75,7 @@ class CacheModel(Estimator):
     def fit(self, X: Any, y: Any = None) -> "CacheModel":
         """Choose weights and half-lives on held-out sentences, in the order they are read."""
         self._validate_params()
+        check_models("CacheModel", [self.model])
         scored = self._scores(X)
         p = 10.0**scored.scores
         if self.half_lives is not None:

@@ -12,6 +12,7 @@ one maximum.
 Jelinek and Mercer (1980), Interpolated estimation of Markov source parameters from sparse data.
 """
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -30,11 +31,21 @@ from tacit.language.scoring import (
 )
 from tacit.language.sentences import filled_blocks
 
-__all__ = ["MixedModel", "check_weights", "fit_weights"]
+__all__ = ["MixedModel", "check_models", "check_weights", "fit_weights"]
 
 
 STEPS = 1000
 TOLERANCE = 1e-7
+
+
+def check_models(name: str, models: Sequence) -> None:
+    """TypeError for what cannot score words."""
+    for model in models:
+        if not (hasattr(model, "_scorer") and hasattr(model, "markers")):
+            raise TypeError(
+                f"{name} takes fitted language models, such as NGramModel(3).fit(text), not "
+                f"{reprlib.repr(model)}."
+            )
 
 
 def fit_weights(probabilities: np.ndarray) -> np.ndarray:
@@ -143,6 +154,7 @@ class MixedModel(Estimator):
         models = self.models
         if not isinstance(models, Sequence) or not models:
             raise ValueError(f"MixedModel(models={models!r}) needs a list of language models.")
+        check_models("MixedModel", models)
         kinds = {(m.markers, str(m.tokenizer), m.lowercase) for m in models}
         if len(kinds) > 1:
             raise ValueError(

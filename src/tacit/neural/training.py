@@ -476,7 +476,13 @@ class EncoderNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralNe
         """What ``transform`` returned, checked."""
         check_is_fitted(self)
         codes = np.asarray(X)
-        codes = codes if codes.dtype == np.float32 else codes.astype(np.float64)
+        try:
+            codes = codes if codes.dtype == np.float32 else codes.astype(np.float64)
+        except OverflowError:
+            raise ValueError(
+                f"{type(self).__name__}.inverse_transform: X holds a whole number too large "
+                "for a float, past 1e308. Give what transform returned."
+            ) from None
         if codes.ndim != 2 or codes.shape[1] != self._n_features_out:
             raise ValueError(
                 f"{type(self).__name__}.inverse_transform takes codes of "
