@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import v_measure_score
 
+import tacit
 from tacit.core import Serial, Threads
 from tacit.explore.stages import groups
 from tacit.explore.stages.groups import group_rows, repeat_groups, tree_of
@@ -72,3 +73,19 @@ def test_a_tree_of_few_groups_is_the_one_of_many(monkeypatch):
     monkeypatch.setattr("tacit.explore.stages.groups.FEW_LEAVES", 0)
     ours = np.array(tree_of(rows))
     assert np.allclose(by_scipy[:, 2:], ours[:, 2:], atol=1e-6)
+
+
+def test_a_document_that_is_mostly_of_other_words_is_typical_of_no_group(tmp_path):
+    """Along the directions of meaning, which rare words do not have, it is the most typical."""
+    rng = np.random.default_rng(0)
+    topics = [[f"{name}{i}" for i in range(20)] for name in ("tea", "sea", "law")]
+    texts = [" ".join(rng.choice(topics[i % 3], 12)) for i in range(120)]
+    strange = " ".join([*topics[0], *(f"rare{i}" for i in range(200))])
+    project = tacit.explore([*texts, strange], out=tmp_path / "p.tacit", stages=["groups"])
+    context = project._context
+    found, rows = context.arrays("groups"), context.arrays("meaning")["rows"]
+    mine = found["labels"][-1]
+    alike = rows @ found["centers"][mine]
+    assert alike[-1] == alike.max()
+    for facts in (context.facts("groups")["groups"], context.facts("groups")["nodes"]):
+        assert all(len(texts) not in group["typical"] for group in facts)

@@ -127,7 +127,9 @@ def find_groups(context: Context) -> Output:
         "k": k,
         "groups": groups,
         "tree": tree_of(centers),
-        "nodes": describe_nodes(rows, placed, nodes, cut, groups, wording, many),
+        "nodes": describe_nodes(
+            rows, lengths_of(context, placed), placed, nodes, cut, groups, wording, many
+        ),
         "untried": tree.untried,
     }
     output.facts |= levels_of(tree, cut, output.facts["nodes"])
@@ -458,9 +460,10 @@ def describe_groups(
     many = np.ones(len(labels), np.int64) if many is None else many
     groups = []
     words = contrast_words(context, counts, labels)
+    alike = own * lengths_of(context, placed)
     for group, stable in enumerate(jaccard):
         members = np.flatnonzero(labels == group)
-        typical = members[np.argsort(-own[members], kind="stable")][:TYPICAL]
+        typical = members[np.argsort(-alike[members], kind="stable")][:TYPICAL]
         doubtful = members[np.argsort(margin[members], kind="stable")][:DOUBTFUL]
         groups.append(
             {
@@ -477,8 +480,17 @@ def describe_groups(
     return groups
 
 
+def lengths_of(context: Context, placed: np.ndarray) -> np.ndarray:
+    """The length of each document along the directions of meaning, over that along all words.
+    Times the cosine along the directions it is the cosine by all words: no document is typical
+    for the few words that the directions hold."""
+    found = context.arrays("meaning")
+    return found["lengths"][placed] if "lengths" in found else np.ones(len(placed))
+
+
 def describe_nodes(
     rows: np.ndarray,
+    lengths: np.ndarray,
     placed: np.ndarray,
     nodes: list[GroupNode],
     cut: list[int],
@@ -502,9 +514,10 @@ def describe_nodes(
         named = name_groups(wording, everywhere)
         everywhere[at] = -1
         near = next_best(own, labels, centers_of(own, labels, len(parent.children)))
+        alike = near.own * lengths[parent.documents]
         for place, j in enumerate(parent.children):
             members = np.flatnonzero(labels == place)
-            typical = members[np.argsort(-near.own[members], kind="stable")][:TYPICAL]
+            typical = members[np.argsort(-alike[members], kind="stable")][:TYPICAL]
             doubtful = members[np.argsort(near.margin[members], kind="stable")][:DOUBTFUL]
             group = groups[chosen[j]] if j in chosen else {}
             overlap = float(np.median(overlaps_of(nodes[j])))

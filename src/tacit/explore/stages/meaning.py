@@ -63,6 +63,7 @@ def find_meaning(context: Context) -> Output:
     return Output(
         arrays={
             "rows": rows,
+            "lengths": (lengths * fraction_used(counts, used, power)).astype(np.float32),
             "blank": blank,
             "words": words,
             "used": used.astype(np.int64),
@@ -90,6 +91,18 @@ def weight_counts(counts: sp.csr_array, worth: np.ndarray) -> sp.csr_array:
     lengths = np.sqrt(np.where(sizes > 0, squares, 1.0))  # reduceat gives no empty sums
     data = (data / np.repeat(lengths, sizes)).astype(np.float32)
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def fraction_used(counts: sp.csr_array, used: np.ndarray, power: int) -> np.ndarray:
+    """The length of each document along some words over its length along all words."""
+    n = counts.shape[0]
+    spread = np.bincount(counts.indices, minlength=counts.shape[1])
+    squares = ((1 + np.log(counts.data)) * word_weights(spread, n, power)[counts.indices]) ** 2
+    rows = np.repeat(np.arange(n), np.diff(counts.indptr))
+    known = np.zeros(counts.shape[1])
+    known[used] = 1
+    some, whole = (np.bincount(rows, x, n) for x in (squares * known[counts.indices], squares))
+    return np.sqrt(some / np.maximum(whole, 1e-12))
 
 
 def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -225,6 +225,7 @@ STAGE_ARRAYS: dict[str, dict[str, Array]] = {
     },
     "meaning": {
         "rows": Array("f", (N, "n_directions")),
+        "lengths": Array("f", ROW, optional=True),
         "blank": Array("b", ROW),
         "singular_values": Array("f", ("n_directions",)),
         "used": Array("i", ("n_used",), below=2**31),
