@@ -9,9 +9,11 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._tags import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+import tacit
 from tacit.classify import MultinomialNB
 from tacit.cluster import (
     AgglomerativeClustering,
@@ -21,10 +23,11 @@ from tacit.cluster import (
     linkage,
     stability,
 )
+from tacit.core import ModelFileError
 from tacit.core.registry import REGISTRY, find_class
 from tacit.data import Ratings, Table
 from tacit.decompose import dimension
-from tacit.language import ClassModel
+from tacit.language import CacheModel, ClassModel, MixedModel, NGramModel
 from tacit.measure import by_task, cross_predict, davies_bouldin_score, silhouette_score
 from tacit.topics import choose_topics
 from tacit.topics.topic_files import pyldavis_data
@@ -96,12 +99,26 @@ def test_numbers_that_no_float_holds_are_refused_by_every_method(estimator):
                 getattr(model, name)(UNUSABLE["huge integers"])
 
 
-@pytest.mark.parametrize("kind", ["CacheModel", "MixedModel"])
-@pytest.mark.parametrize("model", ["a", 3, None, KMeans(2), ClassModel()])
-def test_what_is_no_language_model_is_refused(kind, model):
-    mixture = find_class(kind)(model if kind == "CacheModel" else [model])
-    with pytest.raises(TypeError, match=f"{kind} takes fitted language models"):
-        mixture.fit(TEXTS)
+@pytest.mark.parametrize("model", ["a", 3, None, KMeans(2), CacheModel(None)])
+def test_what_is_no_language_model_is_refused(model):
+    with pytest.raises(TypeError, match="MixedModel takes NGramModels and ClassModels"):
+        MixedModel([model]).fit(TEXTS)
+    with pytest.raises(TypeError, match="CacheModel takes an NGramModel"):
+        CacheModel(model).fit(TEXTS)
+
+
+def test_a_model_of_classes_is_mixed_but_not_cached(tmp_path):
+    with pytest.raises(NotFittedError):
+        MixedModel([ClassModel()]).fit(TEXTS)
+    classes = ClassModel(n_clusters=3).fit(TEXTS)
+    assert MixedModel([classes]).fit(TEXTS).weights_ == pytest.approx([1])
+    with pytest.raises(TypeError, match="CacheModel takes an NGramModel"):
+        CacheModel(classes).fit(TEXTS)
+    cache = CacheModel(NGramModel(2).fit(TEXTS)).fit(TEXTS)
+    cache.model = classes  # as a file that was changed on purpose may have it
+    cache.save(tmp_path / "cache.safetensors")
+    with pytest.raises(ModelFileError, match="CacheModel takes an NGramModel"):
+        tacit.load(tmp_path / "cache.safetensors")
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=case_name)

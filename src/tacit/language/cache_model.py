@@ -13,6 +13,7 @@ PAMI 12. Clarkson and Robinson (1997), Language model adaptation using mixtures 
 exponentially decaying cache. ICASSP.
 """
 
+import reprlib
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -23,7 +24,8 @@ from tacit.core.engines import get_engine
 from tacit.core.estimator import Estimator
 from tacit.core.kernel import kernel
 from tacit.kernels.hashing import PairInterner
-from tacit.language.mixed_model import check_models, check_weights, fit_weights
+from tacit.language.mixed_model import check_weights, fit_weights
+from tacit.language.ngram_model import NGramModel
 from tacit.language.scoring import Perplexity, WordScores, join_scores, sum_scores, word_scores
 from tacit.language.sentences import START, filled_blocks
 
@@ -75,7 +77,7 @@ class CacheModel(Estimator):
     def fit(self, X: Any, y: Any = None) -> "CacheModel":
         """Choose weights and half-lives on held-out sentences, in the order they are read."""
         self._validate_params()
-        check_models("CacheModel", [self.model])
+        self._check_model()
         scored = self._scores(X)
         p = 10.0**scored.scores
         if self.half_lives is not None:
@@ -95,9 +97,16 @@ class CacheModel(Estimator):
         return Perplexity.of(sum_scores(scored._replace(scores=scores), self.model.markers))
 
     def _after_load(self) -> None:
-        _ = self.model.markers, self.model._scorer  # no other model has these
+        self._check_model()
         check_half_lives(self.half_lives_)
         check_weights(self.weights_, 3, "CacheModel")
+
+    def _check_model(self) -> None:
+        if not isinstance(self.model, NGramModel):
+            raise TypeError(
+                "CacheModel takes an NGramModel that is fitted, not "
+                f"{reprlib.repr(self.model)}."
+            )
 
     def _scores(self, sentences: Any) -> WordScores:
         blocks = filled_blocks(sentences, "CacheModel")

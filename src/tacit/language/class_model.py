@@ -250,6 +250,7 @@ class ClassModel(Estimator):
     _block_scores = staticmethod(class_scores)  # what a mixture of models calls
 
     def _scorer(self) -> ClassScorer:
+        check_is_fitted(self, "class_model_")
         return ClassScorer(
             self.class_model_._scorer(),
             Vocabulary.of_sorted(self.clusters_.vocabulary_),

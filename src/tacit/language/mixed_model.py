@@ -31,21 +31,11 @@ from tacit.language.scoring import (
 )
 from tacit.language.sentences import filled_blocks
 
-__all__ = ["MixedModel", "check_models", "check_weights", "fit_weights"]
+__all__ = ["MixedModel", "check_weights", "fit_weights"]
 
 
 STEPS = 1000
 TOLERANCE = 1e-7
-
-
-def check_models(name: str, models: Sequence) -> None:
-    """TypeError for what cannot score words."""
-    for model in models:
-        if not (hasattr(model, "_scorer") and hasattr(model, "markers")):
-            raise TypeError(
-                f"{name} takes fitted language models, such as NGramModel(3).fit(text), not "
-                f"{reprlib.repr(model)}."
-            )
 
 
 def fit_weights(probabilities: np.ndarray) -> np.ndarray:
@@ -154,7 +144,12 @@ class MixedModel(Estimator):
         models = self.models
         if not isinstance(models, Sequence) or not models:
             raise ValueError(f"MixedModel(models={models!r}) needs a list of language models.")
-        check_models("MixedModel", models)
+        for model in models:
+            if not hasattr(model, "_scorer"):
+                raise TypeError(
+                    "MixedModel takes NGramModels and ClassModels that are fitted, not "
+                    f"{reprlib.repr(model)}."
+                )
         kinds = {(m.markers, str(m.tokenizer), m.lowercase) for m in models}
         if len(kinds) > 1:
             raise ValueError(
