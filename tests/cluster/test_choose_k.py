@@ -169,7 +169,7 @@ def test_long_tables_are_sampled_and_it_says_so():
     result = choose_k(X, range(1, 6), max_rows=400, random_state=0, **QUICK)
     assert result.best == 3
     assert result.rows == 400
-    assert result.notes[0] == "Used 400 of 5,000 rows, drawn at random."
+    assert result.notes[0] == "These figures are of 400 of the 5,000 rows, drawn at random."
     table = choose_k(Table.of(X), range(1, 6), max_rows=400, random_state=0, **QUICK)
     assert table == result
 

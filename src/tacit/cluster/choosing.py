@@ -188,7 +188,7 @@ def prepare_rows(
     n = len(table)
     if n > max_rows:
         chosen = np.sort(permutation(key(seed, 10), n)[:max_rows])
-        notes.append(f"Used {max_rows:,} of {n:,} rows, drawn at random.")
+        notes.append(f"These figures are of {max_rows:,} of the {n:,} rows, drawn at random.")
         X = table.take(chosen)
         words = None if words is None else check_words(words, n)[chosen]
     rows = load_rows(X, "euclidean", name="choose_k")

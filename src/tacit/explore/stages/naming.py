@@ -30,20 +30,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.report.clean_text import given_titles, title_and_opening
+from tacit.explore.stages.korean import is_hangul
 from tacit.explore.stages.languages import CODES, NAMES, UNKNOWN, WRITTEN
 from tacit.explore.stages.stage import Context
 from tacit.explore.stages.unspaced import is_run, with_whole_words, word_of_pair
-from tacit.explore.stages.wording import (
-    Sample,
-    Wording,
-    is_hangul,
+from tacit.explore.stages.word_forms import (
+    abbreviates,
+    forms_of_one,
+    plain_form,
     without_article,
-    without_possessive,
 )
+from tacit.explore.stages.wording import Sample, Wording
 
 __all__ = [
-    "NAMELESS", "Named", "context_wording", "forms_of_one", "is_language_name", "name_groups",
-    "name_them", "shown_name",
+    "NAMELESS", "Named", "context_wording", "is_language_name", "name_groups", "name_them",
+    "shown_name",
 ]  # fmt: skip
 
 NAMELESS = "no words of its own"
@@ -63,7 +64,6 @@ TOGETHER, MOSTLY_TOGETHER, ALWAYS = 0.3, 0.6, 0.9
 # group; at most, those of its siblings; those in a language that is one of two or three; and
 # those in the languages of a group that has more.
 KNOWN, ONE_LANGUAGE, OTHERS, SEVERAL, MANY_LANGUAGES = 0.5, 0.7, 0.3, 0.15, 0.9
-LOWER = 0.05  # of the places in capitals that are written otherwise
 FEWEST = 3  # places of a phrase
 SIGNIFICANT = 10.83  # likelihood ratio at p = 0.001
 FORM = 0.6  # of the places of a term that are in a few surroundings: it is part of a form
@@ -73,7 +73,6 @@ SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 PLACES = 300  # of a term that are examined, about
 LONGEST = 5  # words of a phrase with its function words
-ENDINGS_CHANGE = re.compile("[\u0370-\u052f]")  # Greek and Cyrillic
 
 
 def name_them(
@@ -563,63 +562,3 @@ def likelihood_ratio(both: int, a: int, b: int, n: int) -> float:
     expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / max(cells.sum(), 1.0)
     used = cells > 0
     return float(2 * (cells[used] * np.log(cells[used] / expected[used])).sum())
-
-
-def plain_form(forms: Counter[str]) -> str | None:
-    """The most common way of writing, without a possessive ending; not in capitals if it is
-    written otherwise too.
-
-    >>> plain_form(Counter({"ROMEO": 30, "Romeo's": 20})), plain_form(Counter({"NASA": 9}))
-    ('Romeo', 'NASA')
-    """
-    ranked = sorted(forms, key=lambda form: (-forms[form], form))
-    best = ranked[0]
-    if best.isupper() and len(best) > 3:
-        best = next(
-            (f for f in ranked if not f.isupper() and forms[f] >= LOWER * forms[best]), best
-        )
-    return without_possessive(best) or None
-
-
-def abbreviates(short: str, long: str) -> bool:
-    """Whether a word of the first, in capitals, has the initials of the second; one letter
-    more may stand for a word that was left out.
-
-    >>> abbreviates("EU", "European Union"), abbreviates("U.S. troops", "United States")
-    (True, True)
-    >>> abbreviates("CEO", "chief executive"), abbreviates("DoD", "Department of Defense")
-    (True, True)
-    >>> abbreviates("NATO", "North Korea"), abbreviates("Intel", "Internet")
-    (False, False)
-    """
-    words = re.split(r"[\s-]+", long)
-    initials = {
-        "".join(word[0] for word in some).casefold()
-        for some in (words, [word for word in words if word[0].isupper()])
-        if len(some) > 1
-    }
-    for word in short.split():
-        letters = word.replace(".", "")
-        if sum(map(str.isupper, letters)) < 2 or letters.casefold() == long.casefold():
-            continue
-        letters = letters.removesuffix("s").casefold()
-        if letters in initials or letters[:-1] in initials:
-            return True
-    return False
-
-
-def forms_of_one(a: str, b: str) -> bool:
-    """Whether two words begin alike for most of the shorter one; in Cyrillic and Greek, where
-    short words change their endings too, whether they differ in these alone.
-
-    >>> forms_of_one("window", "windows"), forms_of_one("car", "card")
-    (True, False)
-    >>> forms_of_one("игра", "игры"), forms_of_one("мир", "море")
-    (True, False)
-    """
-    a, b = a.casefold(), b.casefold()
-    shorter = min(len(a), len(b))
-    most = max(4, shorter - 3)
-    if ENDINGS_CHANGE.match(a) and max(len(a), len(b)) - shorter < 2:
-        most = max(3, shorter - 2)
-    return a == b or (shorter >= min(4, most) and a[:most] == b[:most])
