@@ -66,6 +66,7 @@ def cases(scale: float) -> list[Case]:
 
     return [
         *(labelled(name, load) for name, load in SETS.items()),
+        dealt("Dealt words, 240 posts", SETS["240 posts on eight subjects"]),
         dealt("Dealt words, short texts", SETS["Text messages"]),
         dealt("Dealt words, news", SETS["AG News"]),
         dealt("Dealt words, long texts", SETS["Film reviews"]),
@@ -156,6 +157,12 @@ def oz_authors() -> Texts:
     return [texts[i] for i in known], [books[i].split("__")[0] for i in known]
 
 
+def some(found: Texts, n: int) -> Texts:
+    """A small collection, drawn from a larger one."""
+    drawn = np.random.default_rng(2).permutation(len(found[0]))[:n]
+    return [found[0][i] for i in drawn], [found[1][i] for i in drawn]
+
+
 def deal(texts: list[str]) -> list[str]:
     """All words of all documents in random order, as many to each document as it has."""
     split = [text.split() for text in texts]
@@ -173,6 +180,8 @@ SETS: dict[str, Callable[[], Texts]] = {
     "20 Newsgroups": posts,
     "20 Newsgroups, bodies": lambda: posts(header=False),
     "Eight newsgroups, bodies": lambda: posts(header=False, only=EIGHT),
+    "240 posts on eight subjects": lambda: some(posts(header=False, only=EIGHT), 240),
+    "480 posts on four subjects": lambda: some(posts(header=False, only=EIGHT[::2]), 480),
     "AG News": ag_news,
     "28 languages": lambda: columns("langid", "sentences.jsonl.gz", label="lang"),
     "Brown categories": brown,

@@ -55,7 +55,8 @@ MOST_NESTED = 200  # groups asked for, past which there is no other level: time 
 PER_LEAF = 6  # documents for each of them, at least
 STEP = 1.15  # from the number of groups of one level to that of the next, about
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
-DIRECTIONS = 30  # of a group's own space
+DIRECTIONS, FEWEST_DIRECTIONS = 30, 8  # of a group's own space, at most and at least
+PER_DIRECTION = 20  # documents; more directions would be of words that met by chance
 FEWEST = 12  # documents of a group that may be divided
 PER_GROUP = 6  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
@@ -274,7 +275,8 @@ def own_space(
     n = words.shape[0]
     spread = np.bincount(words.indices, minlength=words.shape[1])
     used = np.flatnonzero((spread >= (3 if n >= 100 else 2)) & (spread <= MOST_SHARE * n))
-    size = min(DIRECTIONS, n, len(used))
+    few = max(FEWEST_DIRECTIONS, n // PER_DIRECTION)
+    size = min(few, DIRECTIONS, len(used), n)
     if size < 3:
         return None
     some = sp.csr_array(words[:, used])
