@@ -12,6 +12,7 @@ from pathlib import Path
 
 __all__ = ["forget", "note", "remove_temporaries", "temporary"]
 
+TRIES = 3  # another thread may be writing into a folder meanwhile
 _paths: dict[Path, int] = {}  # and the process that created each
 
 
@@ -46,6 +47,8 @@ def remove_temporaries() -> None:
     False
     """
     for path, process in list(_paths.items()):
-        if process == os.getpid():
+        for _ in range(TRIES if process == os.getpid() else 0):
             with suppress(OSError):
                 path.unlink() if path.is_file() else shutil.rmtree(path)
+            if not path.exists():
+                break

@@ -167,10 +167,10 @@ class ProjectFolder:
         home = self.home(name, key)
         home.parent.mkdir(exist_ok=True)
         temporary = home.parent / f".{name}-{secrets.token_hex(8)}.tmp"
-        temporary.mkdir()
         start = time.perf_counter()
         note(temporary)
         try:
+            temporary.mkdir()  # here, since Ctrl-C may come at any line
             write(temporary)
             files = {
                 path.relative_to(temporary).as_posix(): settle(path)
