@@ -147,6 +147,18 @@ def test_ctrl_c_keeps_the_stages_that_were_done(here, engine, capsys):
     assert f"{kept} kept as they are" in capsys.readouterr().out
 
 
+def test_ctrl_c_at_the_beginning_of_a_stage_leaves_no_temporary_folder(here, monkeypatch):
+    def interrupt(path):
+        raise KeyboardInterrupt
+
+    project = ProjectFolder("project")
+    with project.writing():
+        monkeypatch.setattr("tacit.explore.project.folder.note", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            project.keep("counts", "key", lambda home: None)
+    assert leftovers(here / "project") == []
+
+
 # --- Two processes ---
 
 HOLD = """

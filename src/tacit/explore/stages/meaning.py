@@ -44,11 +44,12 @@ def find_meaning(context: Context) -> Output:
     if why := context.skipped("counts"):
         return Output(skipped=why)
     counts = context.matrix("counts", "counts")
-    used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    known = context.arrays("counts")["document_counts"]
+    used = use_words(known, counts.shape[0])
     n, width = counts.shape[0], len(used)
     if n < 3 or width < 3:
         return Output(skipped=too_few(n, width, counts.shape[1]))
-    spread = context.arrays("counts")["document_counts"][used]
+    spread = known[used]
     chosen = sp.csr_array(counts[:, used])
     low, high = FEWEST_DIRECTIONS
     few = max(n // PER_DIRECTION, min(max(n // SMALL, low), high))
@@ -68,7 +69,7 @@ def find_meaning(context: Context) -> Output:
     return Output(
         arrays={
             "rows": rows,
-            "lengths": (lengths * fraction_used(counts, used, power)).astype(np.float32),
+            "lengths": (lengths * fraction_used(counts, known, used, power)).astype(np.float32),
             "blank": blank,
             "words": words,
             "used": used.astype(np.int64),
@@ -98,10 +99,11 @@ def weight_counts(counts: sp.csr_array, worth: np.ndarray) -> sp.csr_array:
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def fraction_used(counts: sp.csr_array, used: np.ndarray, power: int) -> np.ndarray:
+def fraction_used(
+    counts: sp.csr_array, spread: np.ndarray, used: np.ndarray, power: int
+) -> np.ndarray:
     """The length of each document along some words over its length along all words."""
     n = counts.shape[0]
-    spread = np.bincount(counts.indices, minlength=counts.shape[1])
     squares = ((1 + np.log(counts.data)) * word_weights(spread, n, power)[counts.indices]) ** 2
     rows = np.repeat(np.arange(n), np.diff(counts.indptr))
     known = np.zeros(counts.shape[1])

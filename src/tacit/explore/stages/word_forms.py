@@ -67,7 +67,7 @@ def abbreviates(short: str, long: str) -> bool:
 
     >>> abbreviates("EU", "European Union"), abbreviates("U.S. troops", "United States")
     (True, True)
-    >>> abbreviates("CEO", "chief executive"), abbreviates("DoD", "Department of Defense")
+    >>> abbreviates("CEO", "chief executive"), abbreviates("BoE", "Bank of England")
     (True, True)
     >>> abbreviates("NATO", "North Korea"), abbreviates("Intel", "Internet")
     (False, False)
