@@ -6,12 +6,14 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from tacit.cluster.nested_kmeans import (
+    Division,
     Nested,
     join_leaves,
     label_by_words,
     level_weights,
     nested_kmeans,
     run_nested_passes,
+    start_tree,
 )
 from tacit.cluster.small_kmeans import small_kmeans
 from tacit.core import Threads
@@ -60,6 +62,34 @@ def test_an_emphasized_number_is_nearly_as_tight_as_flat_kmeans(k):
     alone = tightness(rows, np.zeros(len(rows), int))
     found = tightness(rows, nested_kmeans(rows, 30, SEED, emphasis=[k]).at(k))
     assert found - alone > 0.97 * (flat - alone)
+
+
+def test_a_coarse_division_decides_what_is_joined_first():
+    rows = np.repeat(np.eye(4, dtype=np.float32), 10, axis=0)
+    rows[10:20, 2] = 0.9  # the second group is most like the third
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = np.repeat(np.arange(4, dtype=np.int32), 10)
+    fine = Division(labels, labels, [0, 1, 2, 3])
+    coarse = np.repeat([0, 1], 20)
+    coarse[[0, 25]] = [1, 0]  # not all rows agree
+    free, led = start_tree(rows, fine), start_tree(rows, fine, coarse)
+    assert free[1][1] == free[1][2]
+    assert led[0].tolist() == [0, 0, 1, 1]
+
+
+def test_two_emphasized_numbers_are_both_nearly_as_tight_as_flat_kmeans():
+    rows, _ = directions(900, 24, d=16, noise=0.3)
+    alone = tightness(rows, np.zeros(len(rows), int))
+    nested = nested_kmeans(rows, 40, SEED, emphasis=[3, 24])
+    for k, enough in ((3, 0.9), (24, 0.97)):
+        flat = tightness(rows, small_kmeans(rows, k, 0, starts=20, unit=True).labels)
+        assert tightness(rows, nested.at(k)) - alone > enough * (flat - alone)
+
+
+def test_of_two_numbers_that_are_near_the_smaller_weighs_little():
+    near, far = level_weights(12, (9, 10)), level_weights(12, (2, 10))
+    assert near[10] == far[10] > 5 * near[9]
+    assert far[2] > 0.5 * far[10]
 
 
 def test_passes_never_lower_the_objective():

@@ -1,6 +1,7 @@
 """The tree of groups: planted hierarchies are found, dealt words give none."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tacit.explore import explore_documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.questions.exports import write_groups
 from tacit.explore.questions.reader import ProjectReader
+from tacit.explore.stages import groups
 from tacit.explore.stages.group_tree import (
     centers_of,
     choose_cut,
@@ -19,7 +21,7 @@ from tacit.explore.stages.group_tree import (
     labels_at,
     own_space,
 )
-from tacit.explore.stages.groups import settle_level
+from tacit.explore.stages.groups import explain, settle_level
 
 SEED = np.uint64(3)
 BROAD, FINE = 3, 4
@@ -79,6 +81,48 @@ def test_a_number_whose_groups_fall_apart_is_not_the_level_shown():
     assert agreement(tree, subject, cut) > 0.9
     assert len(cut) == BROAD
     assert np.median(confidence) > 0.9
+
+
+def test_of_two_numbers_that_are_near_the_one_that_repeats_in_halves_is_taken():
+    counts, subject, _ = planted(own=0)
+    tree = grow(counts, flat=BROAD + 1)
+    assert tree.numbers == (BROAD,)
+    assert agreement(tree, subject, tree.levels[tree.first]) > 0.9
+
+
+def flat_choice(best, gain):
+    return {"best": best, "table": [{"k": 1, "gain": 0.0}, {"k": best, "gain": gain}]}
+
+
+def test_the_reasons_say_what_became_of_the_best_flat_number():
+    counts, _, _ = planted(own=0)
+    tree = grow(counts, flat=1)
+    near = explain(tree, flat_choice(4, 0.6))["reasons"][1]
+    assert near == "Of all numbers of groups, 4 repeats best in other samples."
+    weak = explain(tree, flat_choice(24, 0.3))["reasons"][1]
+    assert "24 groups would be chosen, but they repeat too little" in weak
+    assert "30% better than chance" in weak
+    tree = grow(counts, flat=24)
+    assert "24 repeats best" in explain(tree, flat_choice(24, 0.6))["reasons"][1]
+    settle_level(tree, own_space(counts, 2, seed=SEED), "quick", SEED, Serial())
+    loose = explain(tree, flat_choice(24, 0.6))["reasons"][1]
+    assert "in groups that fall apart" in loose
+    assert len(explain(tree, flat_choice(1, 0.0))["reasons"]) == 1
+
+
+def test_more_numbers_are_tried_where_the_largest_is_best(monkeypatch):
+    counts, _, _ = planted(own=1)  # parts without subjects
+    context = SimpleNamespace(
+        settings=SimpleNamespace(effort="quick", seed=0), engine=Serial(), callbacks=()
+    )
+    rows = own_space(counts, 2, seed=SEED)
+    tried = []
+    for quick in (10, 20):
+        monkeypatch.setitem(groups.K_MOST, "quick", quick)
+        found = groups.try_numbers(context, rows, counts)
+        tried.append(found["table"][-1]["k"])
+        assert found["best"] >= 10
+    assert tried == [15, 20]
 
 
 def test_groups_that_divide_well_are_opened_where_choose_k_saw_none():

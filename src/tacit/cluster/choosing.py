@@ -150,8 +150,9 @@ def choose_k(
         association = None if data.words is None else word_association(data.words, seed, engine)
         bics = [bic_of(trials, i, inertias, data, kind) for i in range(len(wanted))]
     observed, null = average_trials(wanted, trials.null_ks, measures, results)
-    table = table_of(wanted, inertias, observed, null, bics)
-    best, reasons = decide(table, compare_with_null(observed, null), association)
+    evidence = compare_with_null(observed, null)
+    table = table_of(wanted, inertias, observed, null, bics, evidence.gain)
+    best, reasons = decide(table, evidence, association)
     knee, notes = knee_of(wanted, inertias), [*notes, *more]
     return ChosenK(best, tuple(table), tuple(reasons), tuple(notes), knee, kind, len(data.rows))
 
@@ -339,7 +340,7 @@ def average_trials(ks, null_ks, measures, results) -> tuple[dict[str, list], dic
     return {"stability": stability, **measures}, null
 
 
-def table_of(ks, inertias, observed, null, bics) -> list[KRow]:
+def table_of(ks, inertias, observed, null, bics, gain) -> list[KRow]:
     """One KRow for every k. The gap is that of the box, as in the paper."""
     box = null["box"]["log_inertia"]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -365,6 +366,7 @@ def table_of(ks, inertias, observed, null, bics) -> list[KRow]:
             stability=float(observed["stability"][i].min()),
             null_silhouette=finite(silhouette[i]),
             null_stability=float(least[i]),
+            gain=float(gain[i]),
         )
         for i, k in enumerate(ks)
     ]

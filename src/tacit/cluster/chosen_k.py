@@ -61,7 +61,9 @@ class KRow:
 
     ``stability`` is that of the least stable cluster: its mean Jaccard index with the most
     similar cluster of half of the rows. ``null_silhouette`` is the largest of data without
-    clusters, ``null_stability`` the largest mean of a kind. A low BIC is good.
+    clusters, ``null_stability`` the largest mean of a kind. ``gain`` is how far the mean
+    stability of all clusters lies above that of data without clusters; 1 is perfect. A low BIC
+    is good.
     """
 
     k: int
@@ -76,6 +78,7 @@ class KRow:
     stability: float | None = None
     null_silhouette: float | None = None
     null_stability: float | None = None
+    gain: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON would have it."""

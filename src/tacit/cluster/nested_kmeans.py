@@ -26,6 +26,7 @@ workshop on text mining.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ __all__ = [
     "Nested", "label_by_words", "level_weights", "nested_kmeans", "run_nested_passes",
 ]  # fmt: skip
 
-STRONG = 4  # weights of a number of groups that matters, over those of all numbers
+STRONG = 8  # weight of the number of groups that matters most, over those of all numbers
 PASSES = 30
 JOINED = 3  # times that the leaves are joined anew, at most
 SETTLED = 1000  # passes end when at most one row in this many changes its leaf
@@ -75,9 +76,9 @@ def nested_kmeans(
 ) -> Nested | None:
     """Divide rows of length one into 2 to ``most`` groups; None where all are equal.
 
-    A division into k groups weighs 1 / k; a number in ``emphasis`` weighs ``STRONG`` times as
-    much as all of those together. The trees start from these numbers and from those in
-    ``first``, each by the best of several ``starts`` of k-means.
+    A division into k groups weighs 1 / k, a number in ``emphasis`` much more
+    (``level_weights``). The trees start from these numbers and from those in ``first``, each by
+    the best of several ``starts`` of k-means; and from two neighbors in ``emphasis`` together.
 
     >>> angles = np.array([0.0, 0.1, 0.5, 0.6, 3.0, 3.1])
     >>> rows = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype("f4")
@@ -85,15 +86,20 @@ def nested_kmeans(
     >>> np.bincount(nested.at(2)).tolist(), np.bincount(nested.at(3)).tolist()
     ([36, 18], [18, 18, 18])
     """
-    emphasis = [k for k in emphasis if 1 < k <= most]
+    emphasis = sorted({k for k in emphasis if 1 < k <= most})
     weights = level_weights(most, emphasis)
     numbers = sorted({*emphasis, *(k for k in first if k <= most)})
+    each = (engine or Serial()).each
 
-    def grow(start: int) -> Nested | None:
-        tree = start_tree(rows, start, most, key(seed, start), starts)
-        if tree is None:
+    def divide(k: int) -> Division:
+        return divide_and_halve(rows, k, most, key(seed, k), starts)
+
+    def grow(pair: tuple[int, int]) -> Nested | None:
+        coarse, fine = known.get(pair[0]), known[pair[1]]
+        if len(fine.parents) < 2:
             return None
-        found = run_nested_passes(rows, *tree, weights)
+        cuts = start_tree(rows, fine, None if coarse is None else coarse.labels)
+        found = run_nested_passes(rows, fine.leaves, cuts, weights)
         for _ in range(JOINED):
             joined = join_leaves(sum_by_label(rows, found.labels, len(found.centers)))
             again = run_nested_passes(rows, found.labels, joined, weights)
@@ -103,15 +109,29 @@ def nested_kmeans(
         return found
 
     with one_blas_thread():  # more may round differently
-        trees = [tree for tree in (engine or Serial()).each(grow, numbers) if tree is not None]
+        known = dict(zip(numbers, each(divide, numbers), strict=True))
+        grown = each(grow, [*((0, k) for k in numbers), *pairwise(emphasis)])
+        trees = [tree for tree in grown if tree is not None]
     return max(trees, key=lambda tree: tree.objective, default=None)
 
 
 def level_weights(most: int, emphasis: Iterable[int]) -> np.ndarray:
-    """The weight of each number of groups, from 0 to ``most``."""
+    """The weight of each number of groups, from 0 to ``most``: 1 / k, and much more in
+    ``emphasis``.
+
+    The largest of those weighs ``STRONG`` times as much as all of 1 / k together. A smaller one
+    weighs less the nearer it is: the best divisions into 3 and into 6 do not nest in general,
+    and between the two, the tree would have neither. The benchmark is ``groups``.
+
+    >>> level_weights(6, (3, 6)).round(1).tolist()
+    [0.0, 0.0, 0.5, 3.2, 0.2, 0.2, 11.8]
+    """
     weights = 1 / np.maximum(np.arange(most + 1), 1.0)
     weights[:2] = 0
-    weights[sorted(set(emphasis))] += STRONG * weights.sum()
+    strong = STRONG * weights.sum()
+    largest = max(emphasis := sorted(set(emphasis)), default=1)
+    for k in emphasis:
+        weights[k] += strong * (1.0 if k == largest else (1 - k / largest) ** 2)
     return weights
 
 
@@ -213,29 +233,44 @@ def label_by_words(
 # --- Trees to start from ---
 
 
-def start_tree(
+class Division(NamedTuple):
+    """The groups of k-means, and the leaves they were divided into."""
+
+    labels: np.ndarray  # (n,) int32
+    leaves: np.ndarray  # (n,) int32
+    parents: list[int]  # from which each leaf was split off, itself for a first one
+
+
+def divide_and_halve(
     rows: np.ndarray, k: int, most: int, seed: np.uint64, starts: int
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Leaves and cuts of a tree with the groups of k-means at k; None where all rows are
-    equal."""
+) -> Division:
     labels = np.zeros(len(rows), np.int32)
     if k > 1:
         own = int(key(seed, 1)) % 2**31
         found = small_kmeans(rows, k, own, starts=starts, unit=True).labels
         labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
-    k = int(labels.max()) + 1
-    above = join_leaves(sum_by_label(rows, labels, k))
-    labels, parents = halve_groups(rows, labels, most, key(seed, 2))
-    leaves = len(parents)
-    if leaves < 2:
-        return None
+    return Division(labels, *halve_groups(rows, labels, most, key(seed, 2)))
+
+
+def start_tree(
+    rows: np.ndarray, fine: Division, coarse: np.ndarray | None = None
+) -> np.ndarray:
+    """The cuts of a tree that has the groups and the leaves of a division. Groups most of whose
+    rows have the same label in a ``coarse`` one are joined before others."""
+    k, nearest = int(fine.labels.max()) + 1, None
+    if coarse is not None:
+        around = int(coarse.max()) + 1
+        shared = np.bincount(fine.labels * around + coarse, minlength=k * around)
+        nearest = shared.reshape(k, around).argmax(axis=1)
+    above = join_leaves(sum_by_label(rows, fine.labels, k), nearest)
+    leaves = len(fine.parents)
     merged = np.arange(leaves)
     below = []
     for last in range(leaves - 1, k - 1, -1):
         below.append(merged.copy())
-        merged[merged == last] = parents[last]
+        merged[merged == last] = fine.parents[last]
     cuts = [cut[merged] for cut in above] + below[::-1]
-    return labels, number_cuts(np.array(cuts, np.int32).reshape(-1, leaves))
+    return number_cuts(np.array(cuts, np.int32).reshape(-1, leaves))
 
 
 def halve_groups(
@@ -269,9 +304,12 @@ def halve_groups(
     return labels, parents
 
 
-def join_leaves(sums: np.ndarray) -> np.ndarray:
-    """Join the two groups that lose least, again and again: the cuts."""
+def join_leaves(sums: np.ndarray, around: np.ndarray | None = None) -> np.ndarray:
+    """Join the two groups that lose least, again and again: the cuts. Those with the same
+    number in ``around`` are joined before others."""
     leaves = len(sums)
+    around = np.zeros(leaves, int) if around is None else around
+    apart = 1 + np.abs(sums).sum()  # more than any join loses
     products = sums @ sums.T
     labels, cuts = np.arange(leaves, dtype=np.int32), []
     alive = np.ones(leaves, bool)
@@ -280,7 +318,7 @@ def join_leaves(sums: np.ndarray) -> np.ndarray:
         squares = np.diag(products)
         lengths = np.sqrt(np.maximum(squares, 0))
         joined = np.sqrt(np.maximum(squares[:, None] + squares + 2 * products, 0))
-        loss = lengths[:, None] + lengths - joined
+        loss = lengths[:, None] + lengths - joined + apart * (around[:, None] != around)
         loss[~alive] = loss[:, ~alive] = np.inf
         np.fill_diagonal(loss, np.inf)
         i, j = sorted(np.unravel_index(loss.argmin(), loss.shape))

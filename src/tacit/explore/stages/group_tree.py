@@ -4,9 +4,9 @@ All levels up to ``MOST`` groups are cuts of one nested k-means of the documents
 nested_kmeans``), after which each document goes to the leaf whose words are most like its own.
 It gives most weight to the numbers of groups that repeat: the coarsest division whose halves
 agree beyond chance (``cluster.splits``), and that which is best found again in other samples
-(``choose_k``). The larger of the two is the level that is shown first;
-where the smaller is at most half of it, its groups are called broad. If no division repeats
-beyond chance, there are no groups.
+(``choose_k``), if it is found again well and is not nearly the first. The larger of the two is
+the level that is shown first; where the smaller is at most half of it, its groups are called
+broad. If no division repeats beyond chance, there are no groups.
 
 Below the level that is shown first, a group is divided only into as many groups as a division
 of its documents, or of those of a group around it, repeats with about as well as with any.
@@ -40,8 +40,8 @@ from tacit.explore.stages.meaning import few_components, word_weights
 from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
-    "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "centers_of", "choose_cut", "flat_tree",
-    "grow_tree", "labels_at", "leaves_of",
+    "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "are_near", "centers_of", "choose_cut",
+    "flat_tree", "grow_tree", "labels_at", "leaves_of", "more_trials",
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
@@ -49,10 +49,12 @@ FURTHER = (15, 18, 22, 27, 33, 40)  # tried while the score rises
 SAMPLE = {"quick": 600, "normal": 1000, "thorough": 2000}  # documents; twice at the root
 REFERENCES = {"quick": 2, "normal": 2, "thorough": 4}  # of each kind
 REPEATS = {"quick": 4, "normal": 4, "thorough": 8}  # pairs of halves; twice at the root
+MORE, ENOUGH = 4, 2000  # times more trials of a small collection, until they have as many rows
 MOST_SPLITS = {"quick": 24, "normal": 60, "thorough": 200}  # groups that are tried
 MOST = {"quick": 40, "normal": 60, "thorough": 120}  # groups of the finest level
 MOST_NESTED = 200  # groups asked for, past which there is no other level: time grows cubically
 PER_LEAF = 6  # documents for each of them, at least
+NEAR = 1.5  # times another number of groups: less is the same finding
 STEP = 1.15  # from the number of groups of one level to that of the next, about
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS, FEWEST_DIRECTIONS = 30, 8  # of a group's own space, at most and at least
@@ -85,6 +87,7 @@ class GroupTree:
     numbers: tuple[int, ...] = ()  # of groups that repeat, ascending; or that was asked for
     levels: list[list[int]] = field(default_factory=list)  # the groups of each, coarse to fine
     first: int = 0  # the level of the largest of the numbers
+    loose: int = 0  # the last number that was left out because its groups fall apart
     untried: int = 0  # groups that were not divided for want of time
 
 
@@ -109,7 +112,7 @@ def grow_tree(
         nodes[0].split = split
         if split is None or split.k == 1:
             return tree
-        numbers = {flat, split.k} - {1}
+        numbers = {split.k} if are_near(flat, split.k) else {flat, split.k} - {1}
     most = max(*numbers, min(MOST[effort], n // PER_LEAF))
     nested = nest_documents(words, rows, most, sorted(numbers), seed, engine)
     if nested is None:
@@ -158,6 +161,15 @@ def flat_tree(labels: np.ndarray) -> GroupTree:
     add_children(tree.nodes, 0, labels)
     tree.levels, tree.numbers = [tree.nodes[0].children], (len(tree.nodes[0].children),)
     return tree
+
+
+def are_near(k: int, other: int) -> bool:
+    """Whether two numbers of groups say the same.
+
+    >>> are_near(4, 5), are_near(8, 19)
+    (True, False)
+    """
+    return max(k, other) < NEAR * min(k, other)
 
 
 def has_room(nodes: list[GroupNode], i: int) -> bool:
@@ -244,10 +256,12 @@ def divide_group(
     common to compare them by. The whole collection, the one that has an ``engine`` to itself,
     gets a larger sample and more repeats."""
     root, run = engine is not None, (engine or Serial()).each
+    more = more_trials(len(documents)) if root else 1
+    drawn = REFERENCES[effort] * min(2, more)
     most = SAMPLE[effort] * (2 if root else 1)
     sample = documents[np.sort(permutation(key(seed, 1), len(documents))[:most])]
     some = words[sample]
-    deals = [None, *(key(seed, 3, r) for r in range(REFERENCES[effort]))]
+    deals = [None, *(key(seed, 3, r) for r in range(drawn))]
     rows, *dealt = run(lambda deal: own_space(some, power, key(seed, 2), deal), deals)
     if rows is None:
         return None
@@ -257,13 +271,23 @@ def divide_group(
     cloud = fit_reference(rows.astype(np.float64), unit=True)
     references = {"dealt": [each for each in dealt if each is not None]}
     for kind in ("normal", "radial"):
-        drawn = (draw(cloud, kind, key(seed, 4, r)) for r in range(REFERENCES[effort]))
-        references[kind] = [each.astype(np.float32) for each in drawn]
-    repeats = REPEATS[effort] * (2 if root else 1)
+        clouds = (draw(cloud, kind, key(seed, 4, r)) for r in range(drawn))
+        references[kind] = [each.astype(np.float32) for each in clouds]
+    repeats = REPEATS[effort] * more * (2 if root else 1)
     return split_rows(
         rows, {kind: sets for kind, sets in references.items() if sets}, ks, key(seed, 5),
         further=further, repeats=repeats, starts=2 if root else 1, engine=engine,
     )  # fmt: skip
+
+
+def more_trials(n: int) -> int:
+    """How many times as often a collection of n documents is tried as a large one. With few
+    documents one trial differs much from the next, and takes little time.
+
+    >>> [more_trials(n) for n in (85, 500, 1000, 1415, 10_000)]
+    [4, 4, 2, 1, 1]
+    """
+    return min(MORE, max(1, ENOUGH // n))
 
 
 def own_space(

@@ -20,12 +20,14 @@ from tacit.explore.stages.group_tree import (
     MOST_NESTED,
     GroupNode,
     GroupTree,
+    are_near,
     centers_of,
     choose_cut,
     flat_tree,
     grow_tree,
     labels_at,
     leaves_of,
+    more_trials,
 )
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.naming import context_wording, name_groups, name_them, shown_name
@@ -38,6 +40,8 @@ __all__ = [
 ]  # fmt: skip
 
 K_MOST = {"quick": 20, "normal": 30, "thorough": 40}
+REPEATS_WELL = 0.4  # of perfect stability above chance, for a flat number to be shown
+EDGE = 0.9  # of the numbers tried: where a larger one is best, half as many more are tried
 PER_GROUP = 6  # documents for each group of a flat division, at least
 TRIALS = {  # rows, null references and resamples that flat numbers of groups are measured with
     "quick": (1000, 3, 4), "normal": (1500, 4, 8), "thorough": (4000, 8, 16),
@@ -73,7 +77,7 @@ def find_groups(context: Context) -> Output:
     flat = try_numbers(context, rows, counts)
     power = context.facts("meaning")["idf_power"]
     grow = partial(grow_tree, weigh(counts), rows, seed, settings.effort, engine, power=power)
-    tree = grow(flat=flat["best"])
+    tree = grow(flat=flat["best"] if gain_of(flat) >= REPEATS_WELL else 1)
     output.facts["choice"] = explain(tree, flat)
     asked = settings.k
     if asked is not None:
@@ -230,7 +234,7 @@ def settle_level(
         few = 2 * sum(len(each.documents) for each in loose) <= len(rows)
         if few or len(tree.numbers) == 1:
             return cut, confidence
-        tree.numbers = tree.numbers[:-1]
+        tree.loose, tree.numbers = tree.numbers[-1], tree.numbers[:-1]
         sizes = [len(level) for level in tree.levels]
         tree.first = int(np.searchsorted(sizes, tree.numbers[-1]))
         for each in tree.nodes:
@@ -365,20 +369,33 @@ def try_numbers(context: Context, rows: np.ndarray, counts: sp.csr_array) -> dic
     from tacit.cluster import choose_k
 
     settings = context.settings
-    most = min(K_MOST[settings.effort], len(rows) // PER_GROUP)
+    most, able = K_MOST[settings.effort], max(2, len(rows) // PER_GROUP)
     max_rows, references, resamples = TRIALS[settings.effort]
-    return choose_k(
-        rows,
-        range(1, max(2, most) + 1),
-        method="spherical",
-        n_references=references,
-        n_resamples=resamples,
-        max_rows=max_rows,
-        words=counts,
-        random_state=settings.seed,
-        engine=context.engine,
-        callbacks=list(context.callbacks),
-    ).to_dict()
+    more = more_trials(len(rows))
+
+    def try_up_to(k: int) -> dict[str, Any]:
+        return choose_k(
+            rows,
+            range(1, k + 1),
+            method="spherical",
+            n_references=references * min(2, more),
+            n_resamples=resamples * more,
+            max_rows=max_rows,
+            words=counts,
+            random_state=settings.seed,
+            engine=context.engine,
+            callbacks=list(context.callbacks),
+        ).to_dict()
+
+    found = try_up_to(min(most, able))
+    if able > most and found["best"] > EDGE * most:
+        found = try_up_to(min(most * 3 // 2, able))
+    return found
+
+
+def gain_of(flat: dict[str, Any]) -> float:
+    """How far the best flat number of groups repeats above chance, where 1 is perfect."""
+    return next((row["gain"] or 0.0 for row in flat["table"] if row["k"] == flat["best"]), 0.0)
 
 
 def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
@@ -401,14 +418,19 @@ def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
             f"two divisions agree to {split.shared[i]:.0%}; in data without groups to "
             f"{split.chance[i]:.0%}."
         ]
-        largest = tree.numbers[-1]
-        if (k := flat["best"]) > 1 and min(k, len(tree.levels[-1])) <= largest:
-            reasons.append(f"Of all numbers of groups, {k} repeats best in other samples.")
-        elif k > 1:
+        k, gain = flat["best"], gain_of(flat)
+        if k > 1 and min(k, len(tree.levels[-1])) == tree.loose:
             reasons.append(
                 f"As one division, {k} groups would be chosen, but in other samples most "
                 "documents are then in groups that fall apart."
             )
+        elif k > 1 and gain < REPEATS_WELL and not are_near(k, split.k):
+            reasons.append(
+                f"As one division, {k} groups would be chosen, but they repeat too little in "
+                f"other samples: {gain:.0%} better than chance, where 100% would be perfect."
+            )
+        elif k > 1:
+            reasons.append(f"Of all numbers of groups, {k} repeats best in other samples.")
         if best > max(tree.numbers, default=1):
             reasons.append(
                 f"Some of them divide further into groups that are found again in other "

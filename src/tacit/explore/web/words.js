@@ -1,7 +1,8 @@
 /* Words: what is used like what, where, and how words are distributed. */
+let looked = null; // the word looked up last, until another is typed: what was suggested for it stays
 function lookup(w, scroll) {
   if (!$('#w')) return;
-  w = w.trim().toLowerCase();
+  w = looked = w.trim().toLowerCase();
   const t = termAt().get(w), sug = $('#sugs');
   $('#w').value = w; sug.replaceChildren();
   if (scroll) { if ($('#drawer').open) $('#drawer').close(); if (max) setMax(false); $('#words').scrollIntoView(); }
@@ -38,7 +39,7 @@ function words() {
   const input = $('#w');
   if (input) {
     $('#wf').addEventListener('submit', e => { e.preventDefault(); lookup(input.value); });
-    input.addEventListener('input', debounce(() => { const w = input.value.trim().toLowerCase(); if (termAt().has(w)) lookup(w); else suggest(w); }, 90));
+    input.addEventListener('input', debounce(() => { const w = input.value.trim().toLowerCase(); if (w === looked) return; looked = null; if (termAt().has(w)) lookup(w); else suggest(w); }, 90));
     lookup(M.word0);
   }
   const ul = $('#wd');
