@@ -7,7 +7,7 @@ documents or in fewer than three; TruncatedSVD to 100, rows to length one, KMean
 starts). The quality is the V-measure against the classes; where Tacit is told nothing, at the
 level of the tree whose number of groups is nearest to theirs. The checks have it and the
 adjusted Rand index at that level, at the level that is shown first, and of ``choose_k``, the
-flat choice.
+flat choice. Documents without words are in no group of Tacit; they count as one of their own.
 
 Short and long texts whose words are dealt out to the documents at random have no groups: that
 is a check too. Sets are drawn and cut the same way for every run.
@@ -256,15 +256,15 @@ def tacit_tree(data: Data, threads: int) -> Answer:
         )
         context = project._context
         found, arrays = context.facts("groups"), context.arrays("groups")
-        shown, leaf = np.array(arrays["labels"]), np.array(arrays["leaf"])
+        shown, leaf = np.array(arrays["labels"]), np.array(arrays["leaf"])  # -1 without words
         rows = np.array(context.arrays("meaning")["rows"])
-        nodes, nearest = found.get("nodes", []), np.maximum(shown, 0)
+        nodes, nearest = found.get("nodes", []), shown
         if nodes:
             cut = min(found["levels"], key=lambda level: abs(level["nodes"] - classes))["cut"]
-            nearest = np.maximum(labels_in(cut, nodes, leaf), 0)
+            nearest = labels_in(cut, nodes, leaf)
         best = found["choice"]["flat"]
         flat = small_kmeans(rows, best, 0, starts=5, unit=True).labels
-    return {"labels": nearest, "shown": np.maximum(shown, 0), "flat": flat, "k": len(nodes)}
+    return {"labels": nearest, "shown": shown, "flat": flat, "k": len(nodes)}
 
 
 def told_tree(data: Data, threads: int) -> Answer:
@@ -278,7 +278,7 @@ def told_tree(data: Data, threads: int) -> Answer:
             stages=["groups"],
         )  # fmt: skip
         labels = np.array(project._context.arrays("groups")["labels"])
-    return {"labels": np.maximum(labels, 0)}
+    return {"labels": labels}
 
 
 def labels_in(cut: list[int], nodes: list[dict[str, Any]], leaf: np.ndarray) -> np.ndarray:

@@ -231,6 +231,19 @@ def test_capitals_of_speakers_and_headings_are_not_how_a_name_is_written():
     assert {"Sicinius", "Menenius"} <= set(first)
 
 
+def test_short_words_of_a_name_in_capitals_are_written_as_elsewhere():
+    def scenes(name):
+        return [f"{name}\tIt is the end of them all, sir.", f"{name}\tWe have come.",
+                f"[Enter {name} and others]\n\n{name}\tIt is late, sir."] * 7  # fmt: skip
+
+    other = ["an oven full of bread", "bread from the oven of a house"] * 10
+    texts = [*scenes("SIR TOBY BELCH"), *scenes("DUKE OF AUMERLE"), *scenes("US TROOPS")]
+    names = names_of(texts + other, np.repeat([0, 1, 2, 3], [21, 21, 21, 20]))
+    assert "Sir Toby Belch" in names[0]
+    assert "Duke of Aumerle" in names[1]
+    assert "US Troops" in names[2]
+
+
 def test_abbreviations_with_points_are_words_written_as_people_write_them():
     news = ["the U.S. sent ships", "ships of the U.S. left", "a U.S. port has ships"] * 8
     oven = ["the oven bakes bread, e.g. rye", "bread from the oven, e.g. wheat"] * 12

@@ -73,6 +73,7 @@ SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 PLACES = 300  # of a term that are examined, about
 LONGEST = 5  # words of a phrase with its function words
+PARTICLES = {"da", "de", "der", "di", "du", "van", "von"}  # of names of people
 
 
 def name_them(
@@ -511,9 +512,21 @@ class Name:
             parts = [self.bare(sample.forms[sample.surface[i + j]], terms.get(j))
                      for j in range(start, stop)]  # fmt: skip
             if capitals:
-                parts = [p.capitalize() if p.isupper() and len(p) > 3 else p for p in parts]
+                parts = [self.without_capitals(part, bool(j)) for j, part in enumerate(parts)]
             forms[" ".join(parts)] += 1 if first else 10
         return plain_form(forms)
+
+    def without_capitals(self, form: str, inside: bool) -> str:
+        """A word of a sentence in capitals as it would be written elsewhere. A function word
+        inside a name is small; up to three letters may be initials, unless they are three that
+        are also written otherwise."""
+        if not form.isupper():
+            return form
+        small, whole = form.lower(), form.capitalize()
+        if inside and (small in self.joining or small in PARTICLES):
+            return small
+        known = len(form) == 3 and not {small, whole}.isdisjoint(self.wording.sample.forms)
+        return whole if known or len(form) > 3 else form
 
     def bare(self, form: str, term: int | None) -> str:
         """A written form without particle or article."""
