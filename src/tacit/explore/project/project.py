@@ -69,12 +69,12 @@ class Project:
     ['2', '1']
     """
 
-    def __init__(self, folder: ProjectFolder, *, temporary: bool = False) -> None:
+    def __init__(self, folder: ProjectFolder, *, temporary: Path | None = None) -> None:
         self.path = folder.path
         self._folder = folder
         self._sense: Callable[[], Any] = nullcontext
-        if temporary:  # the folder lives as long as the project
-            weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        if temporary is not None:  # this folder lives as long as the project
+            weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
 
     @classmethod
     def open(cls, path: str | os.PathLike) -> "Project":
@@ -539,13 +539,13 @@ def explore_documents(
 
     if out is not None or path is not None:
         return at(folder_for(path, out))
-    target = Path(tempfile.mkdtemp(prefix="documents-", suffix=SUFFIX))
+    home = Path(tempfile.mkdtemp(prefix="tacit-"))
     try:
-        project = at(target)
+        project = at(home / f"Documents{SUFFIX}")  # the title of the report
     except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
         raise
-    return Project(project._folder, temporary=True)
+    return Project(project._folder, temporary=home)
 
 
 def explored(

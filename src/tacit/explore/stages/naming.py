@@ -73,7 +73,7 @@ SHORTENED = 4  # letters of an abbreviation, at most
 SURROUNDINGS = ((-3, -2, -1), (1, 2, 3), (-2, -1, 1, 2))  # places around it
 PLACES = 300  # of a term that are examined, about
 LONGEST = 5  # words of a phrase with its function words
-PARTICLES = {"da", "de", "der", "di", "du", "van", "von"}  # of names of people
+PARTICLES = {"da", "de", "del", "der", "di", "du", "la", "le", "van", "von"}  # of names
 
 
 def name_them(
