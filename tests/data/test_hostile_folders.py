@@ -37,6 +37,16 @@ def test_a_link_within_the_folder_is_read(folder):
     assert len(Documents.open(alias)) == 2
 
 
+def test_a_link_to_a_folder_is_skipped_and_reported(folder):
+    (folder / "old").symlink_to(folder.parent)
+    (folder / ".hidden").symlink_to(folder.parent)
+    documents = Documents.open(folder)
+    assert len(documents) == 1
+    assert "old/: skipped: a symbolic link to a folder" in str(documents.report)
+    assert ".hidden" not in str(documents.report)
+    assert "link" not in str(Documents.open(folder, pattern="*.txt").report).split(": ", 1)[1]
+
+
 def test_a_subfolder_that_cannot_be_read_makes_the_input_partial(folder, monkeypatch):
     (folder / "closed").mkdir()
     (folder / "closed" / "b.txt").write_text("a letter to the bank")

@@ -138,7 +138,7 @@ def open_folder(root: str, options: Options) -> Build:
     """One document per file."""
     build = Build(IngestReport(root, 0), ids=[])
     limits, pending = options.limits, PendingFiles(root, options.limits, build)
-    names, unreadable = list_files(root, options.pattern)
+    names, left_out = list_files(root, options.pattern)
     files, fields = [], list[dict[str, str]]()
     home = Path(root).resolve()
     for name in names:
@@ -176,7 +176,7 @@ def open_folder(root: str, options: Options) -> Build:
     pending.flush()
     build.add_columns(columns_of_names(build.ids or [], fields, build.report.guessed))
     build.report.note_files(files)
-    build.report.files += unreadable
+    build.report.files += left_out
     if not any(not file.skipped and not file.partial for file in files):
         raise DataError(what_it_holds(files, options.pattern), file=root)
     refuse_partial(build.report, options)
@@ -303,16 +303,21 @@ def suffixed(name: str, count: int) -> list[str]:
 
 def list_files(root: str, pattern: str) -> tuple[list[str], list[FileReport]]:
     """Files below a folder that are not hidden, as relative paths, sorted; and reports of
-    subfolders that cannot be read."""
-    names, unreadable = [], list[FileReport]()
+    subfolders that cannot be read, or are links."""
+    names, left_out = [], list[FileReport]()
 
     def note(error: OSError) -> None:
         name = Path(error.filename).relative_to(root).as_posix() + "/"
         reason = f"the folder cannot be read ({error.strerror})"
-        unreadable.append(FileReport(name, partial=reason))
+        left_out.append(FileReport(name, partial=reason))
 
-    for _ in os.walk(root, onerror=note):  # glob passes over them in silence
-        pass
+    # glob passes over these in silence
+    for parent, folders, _ in os.walk(root, onerror=note):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in folders:
+            if "**" in pattern and os.path.islink(place := os.path.join(parent, name)):
+                relative = Path(place).relative_to(root).as_posix() + "/"
+                left_out.append(FileReport(relative, skipped="a symbolic link to a folder"))
     for path in Path(root).glob(pattern):
         relative = path.relative_to(root)
         if path.is_file() and not any(part.startswith(".") for part in relative.parts):
@@ -320,7 +325,7 @@ def list_files(root: str, pattern: str) -> tuple[list[str], list[FileReport]]:
     # The files of a project are not documents.
     projects = [name.removesuffix("project.json") for name in names if name.endswith(RECORD)]
     names = sorted(name for name in names if not name.startswith(tuple(projects)))
-    return names, unreadable
+    return names, left_out
 
 
 def what_it_holds(files: list[FileReport], pattern: str) -> str:

@@ -200,8 +200,8 @@ class Documents:
             Which files of a folder to read. Hidden files, tables and files that are not text
             are skipped; the latter two are reported.
         follow_links : bool
-            Whether to read symbolic links that lead outside the folder; otherwise they are
-            skipped and reported.
+            Whether to read symbolic links to files outside the folder; otherwise they are
+            skipped and reported, as links to folders always are.
 
         Examples
         --------
