@@ -316,8 +316,8 @@ def list_files(root: str, pattern: str) -> tuple[list[str], list[FileReport]]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in folders:
             if "**" in pattern and os.path.islink(place := os.path.join(parent, name)):
-                relative = Path(place).relative_to(root).as_posix() + "/"
-                left_out.append(FileReport(relative, skipped="a symbolic link to a folder"))
+                link = Path(place).relative_to(root).as_posix() + "/"
+                left_out.append(FileReport(link, skipped="a symbolic link to a folder"))
     for path in Path(root).glob(pattern):
         relative = path.relative_to(root)
         if path.is_file() and not any(part.startswith(".") for part in relative.parts):
