@@ -49,6 +49,7 @@ TRIALS = {  # rows, null references and resamples that flat numbers of groups ar
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
 REPEAT_STARTS = 2
+SMALL = 2000  # documents up to which repeats also start from one group, for better trees
 FEWER = 3  # times fewer repeats inside the groups of the chosen level
 STABILITY_ROWS = 20_000  # past this, starts and repeats use a sample
 WHAT_IF_STARTS, WHAT_IF_ROWS = 3, 4000  # all rows are assigned to the centers of a sample
@@ -294,11 +295,12 @@ def repeat_levels(
     inside = np.ascontiguousarray(rows[documents])
     known = [labels_at(nodes, level, len(rows))[documents] for level in levels]
     most, place = len(levels[-1]), levels.index(shown or levels[-1])
+    first = (1, most) if len(nodes[0].documents) <= SMALL else (most,)
 
     def run_repeat(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         sample = draw_rows(inside, sample_size(len(inside)), own, number, 7)
         again = nested_kmeans(
-            sample, most, key(own, number, 6), emphasis=numbers, first=(most,),
+            sample, most, key(own, number, 6), emphasis=numbers, first=first,
             starts=REPEAT_STARTS,
         )  # fmt: skip
         if again is None:
