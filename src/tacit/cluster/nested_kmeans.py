@@ -129,9 +129,11 @@ def level_weights(most: int, emphasis: Iterable[int]) -> np.ndarray:
     weights = 1 / np.maximum(np.arange(most + 1), 1.0)
     weights[:2] = 0
     strong = STRONG * weights.sum()
-    largest = max(emphasis := sorted(set(emphasis)), default=1)
-    for k in emphasis:
-        weights[k] += strong * (1.0 if k == largest else (1 - k / largest) ** 2)
+    *smaller, largest = sorted({1, *emphasis})
+    for k in smaller[1:]:
+        weights[k] += strong * (1 - k / largest) ** 2
+    if largest > 1:
+        weights[largest] += strong
     return weights
 
 
