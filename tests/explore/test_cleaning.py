@@ -18,6 +18,18 @@ def cleaned(texts, **options):
     return list(found.texts()), found
 
 
+def test_the_result_is_the_same_whether_the_first_pass_is_kept(monkeypatch):
+    mails = [MAIL.format(i) + "&amp; more" for i in range(30)]
+    kept = cleaned(mails)
+    monkeypatch.setattr("tacit.explore.stages.cleaning.KEPT", 500)
+    again = cleaned(mails)
+    assert kept[1].kept
+    assert not again[1].kept
+    assert kept[0] == again[0]
+    assert kept[1].found == again[1].found
+    assert kept[1].found.headers == 30
+
+
 def test_headers_and_signatures_are_set_aside_and_the_header_becomes_columns():
     texts, found = cleaned([MAIL.format(i) for i in range(5)])
     assert texts[3] == "Boil the water number 3.\n"

@@ -16,21 +16,28 @@ two groups are joined that lose least, below it the group is divided in two that
 After the passes the leaves are joined anew; if that raises the objective, it is kept. The best
 of the starts is the result.
 
+The objective hardly sees whether there is a gap between two groups. So where a level is the
+``coarsest`` that was found for itself, those above it join groups that overlap before others:
+in a mixture of von Mises-Fisher distributions, both are responsible for the same rows.
+
 Of documents, rows along a few directions do not say all: at the end each may go to the leaf
 whose words are most like its own (``label_by_words``).
 
 Ward (1963), Hierarchical grouping to optimize an objective function. JASA 58. Dhillon and Modha
 (2001), Concept decompositions for large sparse text data using clustering. Machine Learning 42.
 Steinbach, Karypis and Kumar (2000), A comparison of document clustering techniques. KDD
-workshop on text mining.
+workshop on text mining. Banerjee, Dhillon, Ghosh and Sra (2005), Clustering on the unit
+hypersphere using von Mises-Fisher distributions. JMLR 6. Hennig (2010), Methods for merging
+Gaussian mixture components. Advances in Data Analysis and Classification 4.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from tacit.cluster.small_kmeans import small_kmeans
 from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
@@ -39,7 +46,8 @@ from tacit.kernels.nearest_centers import nearest_centers, sum_by_label
 from tacit.kernels.sparse_rows import best_columns
 
 __all__ = [
-    "Nested", "label_by_words", "level_weights", "nested_kmeans", "run_nested_passes",
+    "Nested", "join_overlapping", "label_by_words", "level_weights", "nested_kmeans",
+    "run_nested_passes",
 ]  # fmt: skip
 
 STRONG = 8  # weight of the number of groups that matters most, over those of all numbers
@@ -48,6 +56,7 @@ JOINED = 3  # times that the leaves are joined anew, at most
 SETTLED = 1000  # passes end when at most one row in this many changes its leaf
 HALVING_STARTS = 5
 SMALLEST = 6  # rows of a group that is divided
+SOFT = 0.5  # of the estimated concentration: with all of it hardly any groups of texts overlap
 SPAN = 2048  # documents of a task
 
 
@@ -70,15 +79,18 @@ def nested_kmeans(
     seed: np.uint64,
     *,
     emphasis: Iterable[int] = (),
-    first: Sequence[int] = (1, 12),
+    coarsest: int = 2,
+    first: Iterable[int] | None = None,
     starts: int = 10,
     engine: Engine | None = None,
 ) -> Nested | None:
     """Divide rows of length one into 2 to ``most`` groups; None where all are equal.
 
     A division into k groups weighs 1 / k, a number in ``emphasis`` much more
-    (``level_weights``). The trees start from these numbers and from those in ``first``, each by
-    the best of several ``starts`` of k-means; and from two neighbors in ``emphasis`` together.
+    (``level_weights``). The trees start from the numbers in ``first``, by default 1, 12 and
+    those in ``emphasis``, each by the best of several ``starts`` of k-means; and from two
+    neighbors in ``emphasis`` together. Fewer than ``coarsest`` groups are joins of those that
+    overlap (``join_overlapping``).
 
     >>> angles = np.array([0.0, 0.1, 0.5, 0.6, 3.0, 3.1])
     >>> rows = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype("f4")
@@ -88,11 +100,14 @@ def nested_kmeans(
     """
     emphasis = sorted({k for k in emphasis if 1 < k <= most})
     weights = level_weights(most, emphasis)
-    numbers = sorted({*emphasis, *(k for k in first if k <= most)})
+    alone = {1, 12, *emphasis} if first is None else set(first)
+    alone = {k for k in alone if k <= most}
+    numbers = sorted(alone.union(emphasis))
     each = (engine or Serial()).each
 
     def divide(k: int) -> Division:
-        return divide_and_halve(rows, k, most, key(seed, k), starts)
+        coarse = k not in alone and k == emphasis[0]  # no tree starts from its leaves
+        return divide_and_halve(rows, k, k if coarse else most, key(seed, k), starts)
 
     def grow(pair: tuple[int, int]) -> Nested | None:
         coarse, fine = known.get(pair[0]), known[pair[1]]
@@ -110,9 +125,12 @@ def nested_kmeans(
 
     with one_blas_thread():  # more may round differently
         known = dict(zip(numbers, each(divide, numbers), strict=True))
-        grown = each(grow, [*((0, k) for k in numbers), *pairwise(emphasis)])
+        grown = each(grow, [*((0, k) for k in sorted(alone)), *pairwise(emphasis)])
         trees = [tree for tree in grown if tree is not None]
-    return max(trees, key=lambda tree: tree.objective, default=None)
+        best = max(trees, key=lambda tree: tree.objective, default=None)
+        if best is None or not 2 < coarsest <= len(best.cuts) + 1:
+            return best
+        return join_overlapping(rows, best, coarsest, weights)
 
 
 def level_weights(most: int, emphasis: Iterable[int]) -> np.ndarray:
@@ -190,6 +208,32 @@ def leaf_centers(sums: np.ndarray, groups: LevelGroups) -> tuple[np.ndarray, flo
     return centers.astype(np.float32), float(groups.weights @ lengths)
 
 
+def join_overlapping(rows: np.ndarray, nested: Nested, k: int, weights: np.ndarray) -> Nested:
+    """Join the k groups of a tree anew into fewer, those first that overlap and lose little."""
+    labels = nested.at(k)
+    sums = sum_by_label(rows, labels, k)
+    shared = responsibilities(rows, labels, sums)
+    above = join_leaves(sums, overlaps=shared.T @ shared)
+    cuts = [*(cut[nested.cuts[k - 2]] for cut in above), *nested.cuts[k - 1 :]]
+    return run_nested_passes(rows, nested.labels, np.array(cuts), weights, passes=0)
+
+
+def responsibilities(rows: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Of every group for every row, in a mixture of von Mises-Fisher distributions of one
+    concentration: (n, k).
+
+    >>> rows, labels = np.eye(4, dtype=np.float32), np.array([0, 0, 1, 1])
+    >>> responsibilities(rows, labels, sum_by_label(rows, labels, 2)).round(2).tolist()
+    [[0.85, 0.15], [0.85, 0.15], [0.15, 0.85], [0.15, 0.85]]
+    """
+    (n, d), sizes = rows.shape, np.bincount(labels, minlength=len(sums))
+    lengths = np.maximum(np.sqrt((sums**2).sum(axis=1)), 1e-300)
+    length = min(lengths.sum() / n, 1 - 1e-6)  # of the mean of a group, on average
+    concentration = SOFT * length * (d - length**2) / (1 - length**2)
+    centers = (sums / lengths[:, None]).astype(rows.dtype)
+    return softmax(concentration * (rows @ centers.T) + np.log(sizes / n), axis=1)
+
+
 def label_by_words(
     words: sp.csr_array, nested: Nested, weights: np.ndarray, numbers: Iterable[int],
     engine: Engine | None = None,
@@ -251,7 +295,7 @@ def divide_and_halve(
         own = int(key(seed, 1)) % 2**31
         found = small_kmeans(rows, k, own, starts=starts, unit=True).labels
         labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
-    return Division(labels, *halve_groups(rows, labels, most, key(seed, 2)))
+    return Division(labels, *halve_groups(rows, labels, most, key(seed, 2), starts))
 
 
 def start_tree(
@@ -276,14 +320,14 @@ def start_tree(
 
 
 def halve_groups(
-    rows: np.ndarray, labels: np.ndarray, most: int, seed: np.uint64
+    rows: np.ndarray, labels: np.ndarray, most: int, seed: np.uint64, starts: int
 ) -> tuple[np.ndarray, list[int]]:
     """Divide groups in two, the one first that gains most, until there are ``most``: the
     labels, and for every group that from which it was split off (itself for a first one)."""
     labels = labels.copy()
     parents = list(range(int(labels.max()) + 1))
     halves: dict[int, tuple[float, np.ndarray]] = {}  # gain, and the rows to split off
-    todo = list(parents)
+    todo, starts = list(parents), min(starts, HALVING_STARTS)
     while len(parents) < most:
         for g in todo:
             check_stop()
@@ -292,7 +336,7 @@ def halve_groups(
                 continue
             own = np.ascontiguousarray(rows[inside])
             drawn = int(key(seed, g, len(inside))) % 2**31
-            half = small_kmeans(own, 2, drawn, starts=HALVING_STARTS, unit=True).labels
+            half = small_kmeans(own, 2, drawn, starts=starts, unit=True).labels
             if half.any() and not half.all():
                 sums = sum_by_label(own, half, 2)
                 gain = np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(axis=0))
@@ -306,13 +350,17 @@ def halve_groups(
     return labels, parents
 
 
-def join_leaves(sums: np.ndarray, around: np.ndarray | None = None) -> np.ndarray:
+def join_leaves(
+    sums: np.ndarray, around: np.ndarray | None = None, overlaps: np.ndarray | None = None
+) -> np.ndarray:
     """Join the two groups that lose least, again and again: the cuts. Those with the same
-    number in ``around`` are joined before others."""
+    number in ``around`` are joined before others. ``overlaps`` are sums of products of
+    responsibilities: the larger the cosine of two groups, the less their loss counts."""
     leaves = len(sums)
     around = np.zeros(leaves, int) if around is None else around
     apart = 1 + np.abs(sums).sum()  # more than any join loses
     products = sums @ sums.T
+    overlaps = np.eye(leaves) if overlaps is None else overlaps.copy()
     labels, cuts = np.arange(leaves, dtype=np.int32), []
     alive = np.ones(leaves, bool)
     for _ in range(leaves - 1):
@@ -320,12 +368,16 @@ def join_leaves(sums: np.ndarray, around: np.ndarray | None = None) -> np.ndarra
         squares = np.diag(products)
         lengths = np.sqrt(np.maximum(squares, 0))
         joined = np.sqrt(np.maximum(squares[:, None] + squares + 2 * products, 0))
-        loss = lengths[:, None] + lengths - joined + apart * (around[:, None] != around)
+        shared = np.sqrt(np.diag(overlaps))
+        alike = overlaps / np.maximum(np.outer(shared, shared), 1e-300)
+        loss = (lengths[:, None] + lengths - joined) * (1 - alike)
+        loss += apart * (around[:, None] != around)
         loss[~alive] = loss[:, ~alive] = np.inf
         np.fill_diagonal(loss, np.inf)
         i, j = sorted(np.unravel_index(loss.argmin(), loss.shape))
-        products[i] += products[j]
-        products[:, i] += products[:, j]
+        for each in (products, overlaps):
+            each[i] += each[j]
+            each[:, i] += each[:, j]
         alive[j] = False
         labels[labels == j] = i
     return number_cuts(np.array(cuts[::-1], np.int32).reshape(-1, leaves))

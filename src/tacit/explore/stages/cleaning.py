@@ -17,7 +17,7 @@ import quopri
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from email.parser import HeaderParser
 from typing import Any
 
@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 TITLED = ("title", "subject", "headline", "heading")  # columns that are read with the text
+KEPT = 2**26  # characters of cleaned text that are kept from the first pass to the second
 OPENING = 500  # characters of a document that its title is looked for in
 SAMPLE = 5000  # documents that repeated passages are found in
 LINE_WORDS, SENTENCE_WORDS = 6, 8  # of a passage, at least; people repeat short sentences
@@ -107,9 +108,11 @@ class Cleaned:
 
     def __init__(self, documents: Any, on: bool = True) -> None:
         self.documents, self.on, self.found = documents, on, Found()
+        self.first = Found()  # of the first pass
         self.columns: dict[str, list[str | None]] = {}
         self.titles: list[str | None] | None = None
         self.passages: frozenset[int] = frozenset()
+        self.kept: list[str] = []  # all documents, cleaned, where they are short enough
         named = [name for name in documents.columns if str(name).lower() == "subject"]
         self.subjects = documents.column(named[0]) if named else None
         if on:
@@ -120,9 +123,9 @@ class Cleaned:
         if not self.on:
             yield from self.documents.texts()
             return
-        found = Found(columns=self.found.columns, passages=self.found.passages)
-        for i, raw in enumerate(self.documents.texts()):
-            text, _ = clean_message(raw, found, about=False, mail=self._is_mail(i))
+        found = replace(self.first) if self.kept else Found()
+        found.columns, found.passages = self.found.columns, self.found.passages
+        for i, text in enumerate(self.kept or self._messages(found)):
             text = self._without_passages(text, found)
             title = self.titles[i] if self.titles else None
             if title and not text.lstrip()[: 4 * len(title) + 200].startswith(title):
@@ -131,17 +134,23 @@ class Cleaned:
             yield text
         self.found = found
 
+    def _messages(self, found: Found) -> Iterator[str]:
+        for i, raw in enumerate(self.documents.texts()):
+            yield clean_message(raw, found, about=False, mail=self._is_mail(i))[0]
+
     # --- The first pass ---
 
     def _scan(self) -> None:
         headers: list[dict[str, str]] = []
         openings: list[list[str]] = []
         seen, lines, shown = set[int](), Counter[int](), dict[int, str]()
-        n = len(self.documents)
+        n, size = len(self.documents), 0
         every = max(1, -(-n // SAMPLE))
-        scratch = Found()
         for i, raw in enumerate(self.documents.texts()):
-            text, header = clean_message(raw, scratch, mail=self._is_mail(i))
+            text, header = clean_message(raw, self.first, mail=self._is_mail(i))
+            size += len(text)
+            if size <= KEPT:
+                self.kept.append(text)
             headers.append(header)
             openings.append(lines_of(text[:OPENING]))
             if i % every == 0 and (number := hash(text)) not in seen:
@@ -150,6 +159,8 @@ class Cleaned:
                     lines[key] += 1
                     if lines[key] == REPEATS:
                         shown[key] = piece.strip()[:200]
+        if size > KEPT:
+            self.kept = []
         least = max(REPEATS, REPEATED * len(seen))
         common = [key for key, size in lines.most_common() if size >= least]
         self.passages = frozenset(common)

@@ -41,7 +41,7 @@ from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
     "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "are_near", "centers_of", "choose_cut",
-    "flat_tree", "grow_tree", "labels_at", "leaves_of", "more_trials",
+    "emphasized", "flat_tree", "grow_tree", "labels_at", "leaves_of", "more_trials",
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
@@ -63,6 +63,7 @@ FEWEST = 12  # documents of a group that may be divided
 PER_GROUP = 6  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
 PASSES = 5  # over all documents, after those over the sample
+ALSO_TWO = 0.5  # of what halves share at the number they choose, from which on two count too
 FINER = 2  # times the broad groups that there must be below them
 OPEN = 0.4  # of the information of a division that repeats beyond chance, to be shown
 
@@ -114,7 +115,8 @@ def grow_tree(
             return tree
         numbers = {split.k} if are_near(flat, split.k) else {flat, split.k} - {1}
     most = max(*numbers, min(MOST[effort], n // PER_LEAF))
-    nested = nest_documents(words, rows, most, sorted(numbers), seed, engine)
+    split = nodes[0].split
+    nested = nest_documents(words, rows, most, sorted(numbers), split, seed, engine)
     if nested is None:
         return tree
     finest = len(nested.cuts) + 1
@@ -191,18 +193,36 @@ def leaves_of(nodes: list[GroupNode], i: int, among: set[int] | None = None) -> 
     return sorted(inside) or [i]
 
 
+def emphasized(numbers: Sequence[int], split: Split | None) -> list[int]:
+    """The numbers of groups that matter most in the tree: those that repeat, ascending; and
+    two, where they are all larger, but halves agree on two groups half as well or better.
+
+    >>> shared = np.array([0.4, 0.6])
+    >>> split = Split(8, 8, (2, 8), shared, shared / 2, np.zeros(1), np.zeros(1))
+    >>> emphasized([8, 19], split), emphasized([3, 8], split)
+    ([2, 8, 19], [3, 8])
+    """
+    if split is None or numbers[0] < FINER * 2 or 2 not in split.ks:
+        return list(numbers)
+    two, first = (split.shared[split.ks.index(k)] for k in (2, split.k))
+    return [2, *numbers] if two >= ALSO_TWO * first else list(numbers)
+
+
 def nest_documents(
     words: sp.csr_array, rows: np.ndarray, most: int, numbers: Sequence[int],
-    seed: np.uint64, engine: Engine,
+    split: Split | None, seed: np.uint64, engine: Engine,
 ) -> Nested | None:  # fmt: skip
     """Nested k-means of a sample, extended to all rows; then one pass by the words."""
     sample = rows
     if len(rows) > NESTED_ROWS:
         sample = rows[np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])]
-    nested = nested_kmeans(sample, most, key(seed, 23), emphasis=numbers, engine=engine)
+    emphasis = emphasized(numbers, split)
+    nested = nested_kmeans(
+        sample, most, key(seed, 23), emphasis=emphasis, coarsest=numbers[0], engine=engine
+    )
     if nested is None:
         return None
-    weights = level_weights(most, numbers)
+    weights = level_weights(most, emphasis)
     with one_blas_thread():
         if len(sample) < len(rows):
             labels = nearest_centers(rows, nested.centers, engine, unit=True)

@@ -23,6 +23,7 @@ from tacit.explore.stages.group_tree import (
     are_near,
     centers_of,
     choose_cut,
+    emphasized,
     flat_tree,
     grow_tree,
     labels_at,
@@ -49,7 +50,7 @@ TRIALS = {  # rows, null references and resamples that flat numbers of groups ar
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
 REPEAT_STARTS = 2
-SMALL = 2000  # documents up to which repeats also start from one group, for better trees
+SMALL, SMALL_STARTS = 2000, 5  # documents up to which repeats search more widely for a tree
 FEWER = 3  # times fewer repeats inside the groups of the chosen level
 STABILITY_ROWS = 20_000  # past this, starts and repeats use a sample
 WHAT_IF_STARTS, WHAT_IF_ROWS = 3, 4000  # all rows are assigned to the centers of a sample
@@ -295,13 +296,17 @@ def repeat_levels(
     inside = np.ascontiguousarray(rows[documents])
     known = [labels_at(nodes, level, len(rows))[documents] for level in levels]
     most, place = len(levels[-1]), levels.index(shown or levels[-1])
-    first = (1, most) if len(nodes[0].documents) <= SMALL else (most,)
+    emphasis, coarsest = numbers, 2  # groups inside others were not found with these
+    if i == 0:
+        emphasis, coarsest = emphasized(numbers, nodes[0].split), numbers[0]
+    small = len(nodes[0].documents) <= SMALL
+    first, starts = ((1, *emphasis, most), SMALL_STARTS) if small else ((most,), REPEAT_STARTS)
 
     def run_repeat(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         sample = draw_rows(inside, sample_size(len(inside)), own, number, 7)
         again = nested_kmeans(
-            sample, most, key(own, number, 6), emphasis=numbers, first=first,
-            starts=REPEAT_STARTS,
+            sample, most, key(own, number, 6), emphasis=emphasis, coarsest=coarsest,
+            first=first, starts=starts,
         )  # fmt: skip
         if again is None:
             return [(np.zeros(len(level)), np.zeros(len(inside), bool)) for level in levels]

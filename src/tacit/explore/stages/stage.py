@@ -134,7 +134,8 @@ class Context(NamedTuple):
     def documents(self) -> Documents:
         """The documents as they were read, block by block."""
         path = self.folder.output("ingest") / DOCUMENTS
-        return Documents.open(path, text="text", id="id")
+        state = path.stat()
+        return kept_documents(path, state.st_mtime_ns, state.st_size)
 
 
 class Stage(NamedTuple):
@@ -166,6 +167,11 @@ def counted_words(path: Path, changed: int, size: int) -> np.ndarray:
     words = np.asarray(load(path).get_feature_names_out(), object)
     words.setflags(write=False)
     return words
+
+
+@lru_cache(maxsize=1)  # as above
+def kept_documents(path: Path, changed: int, size: int) -> Documents:
+    return Documents.open(path, text="text", id="id")
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
