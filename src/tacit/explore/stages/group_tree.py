@@ -6,7 +6,9 @@ It gives most weight to the numbers of groups that repeat: the coarsest division
 agree beyond chance (``cluster.splits``), and that which is best found again in other samples
 (``choose_k``), if it is found again well and is not nearly the first. The larger of the two is
 the level that is shown first; where the smaller is at most half of it, its groups are called
-broad. If no division repeats beyond chance, there are no groups.
+broad. Fewer groups than these are joins of those that overlap. If no division repeats beyond
+chance, there are no groups. Few documents are compared by which of them many clusterings put
+together (``cluster.ensemble``), so that no single one decides.
 
 Below the level that is shown first, a group is divided only into as many groups as a division
 of its documents, or of those of a group around it, repeats with about as well as with any.
@@ -18,13 +20,14 @@ with the covariance of the rows, which keep their spectrum. A group whose divisi
 is opened in the level that is shown first (``choose_cut``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.cluster.ensemble import ensemble_rows
 from tacit.cluster.nested_kmeans import (
     Nested,
     label_by_words,
@@ -40,8 +43,9 @@ from tacit.explore.stages.meaning import few_components, word_weights
 from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
-    "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "are_near", "centers_of", "choose_cut",
-    "emphasized", "flat_tree", "grow_tree", "labels_at", "leaves_of", "more_trials",
+    "FEW", "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "are_near", "centers_of",
+    "choose_cut", "emphasized", "flat_tree", "grow_tree", "labels_at", "leaves_of",
+    "more_trials", "nest_rows",
 ]  # fmt: skip
 
 KS = (2, 3, 4, 5, 6, 8, 10, 12)
@@ -56,6 +60,7 @@ MOST_NESTED = 200  # groups asked for, past which there is no other level: time 
 PER_LEAF = 6  # documents for each of them, at least
 NEAR = 1.4  # times another number of groups: less, hardly more than a step of KS, says the same
 STEP = 1.15  # from the number of groups of one level to that of the next, about
+FEW, ENSEMBLE = 500, 100  # documents up to which trees are of an ensemble, and its k-means
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS, FEWEST_DIRECTIONS = 30, 8  # of a group's own space, at most and at least
 PER_DIRECTION = 20  # documents; more directions would be of words that met by chance
@@ -216,13 +221,11 @@ def nest_documents(
     sample = rows
     if len(rows) > NESTED_ROWS:
         sample = rows[np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])]
-    emphasis = emphasized(numbers, split)
-    nested = nested_kmeans(
-        sample, most, key(seed, 23), emphasis=emphasis, coarsest=numbers[0], engine=engine
-    )
+    runs = ENSEMBLE if len(rows) <= FEW else 0
+    nested = nest_rows(sample, most, key(seed, 23), numbers, split, runs=runs, engine=engine)
     if nested is None:
         return None
-    weights = level_weights(most, emphasis)
+    weights = level_weights(most, emphasized(numbers, split))
     with one_blas_thread():
         if len(sample) < len(rows):
             labels = nearest_centers(rows, nested.centers, engine, unit=True)
@@ -236,6 +239,27 @@ def nest_documents(
             stay = np.isin(nested.labels, empty)
             labels[stay] = nested.labels[stay]
         return run_nested_passes(rows, labels, nested.cuts, weights, passes=0)
+
+
+def nest_rows(
+    rows: np.ndarray, most: int, seed: np.uint64, numbers: Sequence[int], split: Split | None,
+    *, runs: int = 0, first: Iterable[int] | None = None, starts: int = 10,
+    engine: Engine | None = None,
+) -> Nested | None:  # fmt: skip
+    """Nested k-means with the levels that repeat, in the space of an ensemble of as many
+    ``runs``, if any."""
+    emphasis, space = emphasized(numbers, split), rows
+    some = [k for k in [*numbers, *numbers, most] if k * PER_GROUP <= len(rows)]
+    if runs and some:
+        space = ensemble_rows(rows, some, key(seed, 1), runs=runs, engine=engine)
+    nested = nested_kmeans(
+        space, most, seed, emphasis=emphasis, coarsest=numbers[0], first=first, starts=starts,
+        engine=engine,
+    )  # fmt: skip
+    if nested is None or space is rows:
+        return nested
+    weights = level_weights(most, emphasis)
+    return run_nested_passes(rows, nested.labels, nested.cuts, weights, passes=0)
 
 
 def level_numbers(finest: int, numbers: Sequence[int]) -> list[int]:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from tacit.core.engines import Engine, one_blas_thread
 from tacit.core.randoms import key, keys, permutation, seed_from
 from tacit.explore.stages.group_tree import (
+    FEW,
     FINER,
     MOST_NESTED,
     GroupNode,
@@ -23,12 +24,12 @@ from tacit.explore.stages.group_tree import (
     are_near,
     centers_of,
     choose_cut,
-    emphasized,
     flat_tree,
     grow_tree,
     labels_at,
     leaves_of,
     more_trials,
+    nest_rows,
 )
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.naming import context_wording, name_groups, name_them, shown_name
@@ -50,6 +51,7 @@ TRIALS = {  # rows, null references and resamples that flat numbers of groups ar
 RESAMPLES = {"quick": 10, "normal": 30, "thorough": 60}
 STARTS = 10
 REPEAT_STARTS = 2
+REPEAT_ENSEMBLE = 30  # k-means in the ensemble of a repeat
 SMALL, SMALL_STARTS = 2000, 5  # documents up to which repeats search more widely for a tree
 FEWER = 3  # times fewer repeats inside the groups of the chosen level
 STABILITY_ROWS = 20_000  # past this, starts and repeats use a sample
@@ -296,18 +298,24 @@ def repeat_levels(
     inside = np.ascontiguousarray(rows[documents])
     known = [labels_at(nodes, level, len(rows))[documents] for level in levels]
     most, place = len(levels[-1]), levels.index(shown or levels[-1])
-    emphasis, coarsest = numbers, 2  # groups inside others were not found with these
-    if i == 0:
-        emphasis, coarsest = emphasized(numbers, nodes[0].split), numbers[0]
-    small = len(nodes[0].documents) <= SMALL
-    first, starts = ((1, *emphasis, most), SMALL_STARTS) if small else ((most,), REPEAT_STARTS)
+    n = len(nodes[0].documents)
+    runs, starts = REPEAT_ENSEMBLE if n <= FEW else 0, REPEAT_STARTS
+    first: Sequence[int] = (most,)
+    if n <= SMALL:
+        first, starts = (1, 2, *numbers, most), SMALL_STARTS
 
     def run_repeat(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         sample = draw_rows(inside, sample_size(len(inside)), own, number, 7)
-        again = nested_kmeans(
-            sample, most, key(own, number, 6), emphasis=emphasis, coarsest=coarsest,
-            first=first, starts=starts,
-        )  # fmt: skip
+        drawn = key(own, number, 6)
+        if i == 0:
+            again = nest_rows(
+                sample, most, drawn, numbers, nodes[0].split, runs=runs, first=first,
+                starts=starts,
+            )  # fmt: skip
+        else:  # the groups inside others were not found with these numbers
+            again = nested_kmeans(
+                sample, most, drawn, emphasis=numbers, first=first, starts=starts
+            )
         if again is None:
             return [(np.zeros(len(level)), np.zeros(len(inside), bool)) for level in levels]
         leaf = nearest_centers(inside, again.centers, unit=True)
