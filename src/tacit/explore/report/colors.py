@@ -87,6 +87,7 @@ def variables(which: int, kinds: list[str], labels: list[str], ramp: list[str]) 
 FIRST = 12  # slots that differ the most
 COMPARED = 3 * SLOTS  # the largest kinds; the others get slots in turn
 NEAR = 0.12  # of the map's width: how far apart groups still need to differ
+LEGEND = 0.2  # how much any two groups touch: they are together in the legend
 CLOSE = 0.1  # distance in OKLab up to which two colors may be confused
 LIGHTNESS = 0.6  # how much of a difference in lightness counts: hue is what names a color
 WEIGHTS = np.array([0.6, 0.2, 0.2])  # of normal, deuteranope and protanope vision
@@ -137,7 +138,7 @@ def assign_slots(points: np.ndarray, labels: np.ndarray, kinds: int) -> list[int
     sums = np.stack([np.bincount(labels, points[:, j], minlength=kinds) for j in (0, 1)], 1)
     centers = sums / np.maximum(sizes, 1)[:, None]
     apart = np.linalg.norm(centers[:, None] - centers[None], axis=2)
-    touch = 0.25 * np.exp(-apart / NEAR) + overlap_in_cells(points, labels, kinds)
+    touch = LEGEND + 0.25 * np.exp(-apart / NEAR) + overlap_in_cells(points, labels, kinds)
     np.fill_diagonal(touch, 0)
     confusions = np.exp(-color_distances(LIGHT, LIGHTNESS) / CLOSE)
     confused = np.tensordot(WEIGHTS, confusions, axes=1)

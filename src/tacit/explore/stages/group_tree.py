@@ -249,6 +249,7 @@ def nest_rows(
     """Nested k-means with the levels that repeat, in the space of an ensemble of as many
     ``runs``, if any."""
     emphasis, space = emphasized(numbers, split), rows
+    # What repeats counts twice as much as the finest level.
     some = [k for k in [*numbers, *numbers, most] if k * PER_GROUP <= len(rows)]
     if runs and some:
         space = ensemble_rows(rows, some, key(seed, 1), runs=runs, engine=engine)
