@@ -46,8 +46,7 @@ from tacit.kernels.nearest_centers import nearest_centers, sum_by_label
 from tacit.kernels.sparse_rows import best_columns
 
 __all__ = [
-    "Nested", "join_overlapping", "label_by_words", "level_weights", "nested_kmeans",
-    "run_nested_passes",
+    "Nested", "label_by_words", "level_weights", "nested_kmeans", "run_nested_passes",
 ]  # fmt: skip
 
 STRONG = 8  # weight of the number of groups that matters most, over those of all numbers

@@ -7,8 +7,8 @@ agree beyond chance (``cluster.splits``), and that which is best found again in 
 (``choose_k``), if it is found again well and is not nearly the first. The larger of the two is
 the level that is shown first; where the smaller is at most half of it, its groups are called
 broad. Fewer groups than these are joins of those that overlap. If no division repeats beyond
-chance, there are no groups. Few documents are compared by which of them many clusterings put
-together (``cluster.ensemble``), so that no single one decides.
+chance, there are no groups. Few documents in few groups are compared by which of them many
+clusterings put together (``cluster.ensemble``), so that no single one decides.
 
 Below the level that is shown first, a group is divided only into as many groups as a division
 of its documents, or of those of a group around it, repeats with about as well as with any.
@@ -61,6 +61,7 @@ PER_LEAF = 6  # documents for each of them, at least
 NEAR = 1.4  # times another number of groups: less, hardly more than a step of KS, says the same
 STEP = 1.15  # from the number of groups of one level to that of the next, about
 FEW, ENSEMBLE = 500, 100  # documents up to which trees are of an ensemble, and its k-means
+FEW_GROUPS = 12  # likewise; k-means alone tells many small groups apart better
 NESTED_ROWS = 20_000  # past this, the levels are found on a sample and extended
 DIRECTIONS, FEWEST_DIRECTIONS = 30, 8  # of a group's own space, at most and at least
 PER_DIRECTION = 20  # documents; more directions would be of words that met by chance
@@ -207,7 +208,7 @@ def emphasized(numbers: Sequence[int], split: Split | None) -> list[int]:
     >>> emphasized([8, 19], split), emphasized([3, 8], split)
     ([2, 8, 19], [3, 8])
     """
-    if split is None or numbers[0] < FINER * 2 or 2 not in split.ks:
+    if split is None or numbers[0] < 2 * FINER or 2 not in split.ks:
         return list(numbers)
     two, first = (split.shared[split.ks.index(k)] for k in (2, split.k))
     return [2, *numbers] if two >= ALSO_TWO * first else list(numbers)
@@ -246,12 +247,12 @@ def nest_rows(
     *, runs: int = 0, first: Iterable[int] | None = None, starts: int = 10,
     engine: Engine | None = None,
 ) -> Nested | None:  # fmt: skip
-    """Nested k-means with the levels that repeat, in the space of an ensemble of as many
-    ``runs``, if any."""
+    """Nested k-means with the levels that repeat; if they have few groups, in the space of an
+    ensemble of as many ``runs``, if any."""
     emphasis, space = emphasized(numbers, split), rows
     # What repeats counts twice as much as the finest level.
     some = [k for k in [*numbers, *numbers, most] if k * PER_GROUP <= len(rows)]
-    if runs and some:
+    if runs and some and numbers[-1] <= FEW_GROUPS:
         space = ensemble_rows(rows, some, key(seed, 1), runs=runs, engine=engine)
     nested = nested_kmeans(
         space, most, seed, emphasis=emphasis, coarsest=numbers[0], first=first, starts=starts,

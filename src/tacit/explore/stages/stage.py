@@ -169,7 +169,7 @@ def counted_words(path: Path, changed: int, size: int) -> np.ndarray:
     return words
 
 
-@lru_cache(maxsize=1)  # as above
+@lru_cache(maxsize=1)  # every opening reads all ids and columns
 def kept_documents(path: Path, changed: int, size: int) -> Documents:
     return Documents.open(path, text="text", id="id")
 
