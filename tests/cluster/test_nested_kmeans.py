@@ -92,24 +92,6 @@ def test_of_two_numbers_that_are_near_the_smaller_weighs_little():
     assert far[2] > 0.5 * far[10]
 
 
-def test_coarse_levels_keep_apart_what_has_a_gap():
-    rng = np.random.default_rng(0)
-    near = [np.r_[1.0, 0.4, np.zeros(28)], np.r_[1.0, -0.4, np.zeros(28)]]  # no gap between
-    apart = np.r_[0.4, 0.0, 0.9, np.zeros(27)]
-    sizes, noise = (300, 300, 60), (0.2, 0.2, 0.05)
-    rows = np.concatenate([
-        center + spread * rng.normal(size=(n, 30))
-        for center, n, spread in zip([*near, apart], sizes, noise, strict=True)
-    ])  # fmt: skip
-    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    truth = np.arange(660) >= 600
-    plain = nested_kmeans(rows, 6, SEED, emphasis=[3])
-    joined = nested_kmeans(rows, 6, SEED, emphasis=[3], coarsest=3)
-    assert np.array_equal(plain.at(3), joined.at(3))
-    assert adjusted_rand_score(truth, plain.at(2)) < 0.5
-    assert adjusted_rand_score(truth, joined.at(2)) > 0.95
-
-
 def test_a_group_that_is_responsible_for_nothing_can_be_joined():
     overlaps = np.diag([1.0, 1.0, 0.0])
     cuts = join_leaves(np.eye(3), overlaps=overlaps)

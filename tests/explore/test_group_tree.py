@@ -13,7 +13,7 @@ from tacit.explore import explore_documents
 from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.questions.exports import write_groups
 from tacit.explore.questions.reader import ProjectReader
-from tacit.explore.stages import groups
+from tacit.explore.stages import group_tree, groups
 from tacit.explore.stages.group_tree import (
     centers_of,
     choose_cut,
@@ -77,10 +77,71 @@ def test_a_number_whose_groups_fall_apart_is_not_the_level_shown():
     tree = grow(counts, flat=24)
     assert tree.numbers == (BROAD, 24)
     rows = own_space(counts, 2, seed=SEED)
-    cut, confidence = settle_level(tree, rows, "quick", SEED, Serial())
+    tree, cut, confidence = settle_level(tree, None, rows, "quick", SEED, Serial())
     assert agreement(tree, subject, cut) > 0.9
     assert len(cut) == BROAD
     assert np.median(confidence) > 0.9
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_two_groups_are_joins_or_kmeans_whichever_is_found_again(joined, monkeypatch):
+    monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: joined)
+    counts, _, _ = planted(own=0)
+    tree = grow(counts, flat=1)
+    assert tree.numbers == (BROAD,)
+    assert tree.emphasis == ((BROAD,) if joined else (2, BROAD))
+    asked = grow(counts, asked=2, repeats=BROAD)
+    assert asked.numbers == (2,)
+    assert asked.emphasis == ((BROAD,) if joined else (2,))
+    assert len(asked.levels[asked.first]) == 2
+
+
+def stability_by_size(monkeypatch, least):
+    """Repeats that find groups with at least so many documents again, and no others."""
+
+    def repeat(tree, cut, rows, *args):
+        for node in tree.nodes:
+            node.overlaps = np.array([0.9 if len(node.documents) >= least else 0.2])
+        return np.ones(len(rows))
+
+    monkeypatch.setattr(groups, "repeat_tree", repeat)
+
+
+def settled(tree, rows, grow=None):
+    return settle_level(tree, grow, rows, "quick", SEED, Serial())[:2]
+
+
+def test_the_finest_level_that_does_not_fall_apart_is_shown_before_any_that_does(monkeypatch):
+    monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: True)
+    counts, _, _ = planted(own=0)
+    tree, rows = grow(counts, flat=1), own_space(counts, 2, seed=SEED)
+    sizes = sorted(len(tree.nodes[i].documents) for i in tree.levels[0])
+    stability_by_size(monkeypatch, sizes[-1])
+    tree, cut = settled(tree, rows)
+    assert len(cut) == 2
+    assert (tree.numbers, tree.loose) == ((2,), [BROAD])
+    assert explain(tree, flat_choice(1, 0.0))["reasons"][1] == (
+        "In other samples too few of these groups are found again; of 2 groups, more are."
+    )
+
+
+def test_what_falls_apart_does_not_weigh_where_two_groups_are_shown_instead(monkeypatch):
+    monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: False)
+    counts, _, _ = planted(own=0)
+    tree, rows = grow(counts, flat=1), own_space(counts, 2, seed=SEED)
+    sizes = sorted(len(tree.nodes[i].documents) for i in tree.levels[0])
+    stability_by_size(monkeypatch, sizes[-1])
+    split = tree.nodes[0].split
+    tree, cut = settled(tree, rows, lambda **more: grow(counts, **more))
+    assert (tree.emphasis, len(cut), tree.loose) == ((2,), 2, [BROAD])
+    assert tree.nodes[0].split is split
+
+
+def test_a_level_that_falls_apart_is_shown_where_none_does_better(monkeypatch):
+    counts, _, _ = planted(own=0)
+    stability_by_size(monkeypatch, 10_000)
+    tree, cut = settled(grow(counts, flat=1), own_space(counts, 2, seed=SEED))
+    assert (len(cut), tree.loose) == (BROAD, [])
 
 
 def test_of_two_numbers_that_are_near_the_one_that_repeats_in_halves_is_taken():
@@ -104,9 +165,9 @@ def test_the_reasons_say_what_became_of_the_best_flat_number():
     assert "30% better than chance" in weak
     tree = grow(counts, flat=24)
     assert "24 repeats best" in explain(tree, flat_choice(24, 0.6))["reasons"][1]
-    settle_level(tree, own_space(counts, 2, seed=SEED), "quick", SEED, Serial())
+    settle_level(tree, None, own_space(counts, 2, seed=SEED), "quick", SEED, Serial())
     loose = explain(tree, flat_choice(24, 0.6))["reasons"][1]
-    assert "in groups that fall apart" in loose
+    assert "too few of them are found again" in loose
     assert len(explain(tree, flat_choice(1, 0.0))["reasons"]) == 1
 
 
@@ -189,9 +250,9 @@ def test_the_tree_is_the_same_on_any_number_of_threads():
 
 def test_a_number_that_is_asked_for_is_the_level_shown():
     counts, subject, _ = planted(240)
-    tree = grow(counts, flat=BROAD, asked=True)
+    tree = grow(counts, asked=BROAD)
     assert agreement(tree, subject, tree.levels[tree.first]) > 0.9
-    assert len(grow(counts, flat=7, asked=True).levels[5]) == 7
+    assert len(grow(counts, asked=7).levels[5]) == 7
 
 
 def test_centers_are_mean_directions():

@@ -16,19 +16,13 @@ two groups are joined that lose least, below it the group is divided in two that
 After the passes the leaves are joined anew; if that raises the objective, it is kept. The best
 of the starts is the result.
 
-The objective hardly sees whether there is a gap between two groups. So where a level is the
-``coarsest`` that was found for itself, those above it join groups that overlap before others:
-in a mixture of von Mises-Fisher distributions, both are responsible for the same rows.
-
 Of documents, rows along a few directions do not say all: at the end each may go to the leaf
 whose words are most like its own (``label_by_words``).
 
 Ward (1963), Hierarchical grouping to optimize an objective function. JASA 58. Dhillon and Modha
 (2001), Concept decompositions for large sparse text data using clustering. Machine Learning 42.
 Steinbach, Karypis and Kumar (2000), A comparison of document clustering techniques. KDD
-workshop on text mining. Banerjee, Dhillon, Ghosh and Sra (2005), Clustering on the unit
-hypersphere using von Mises-Fisher distributions. JMLR 6. Hennig (2010), Methods for merging
-Gaussian mixture components. Advances in Data Analysis and Classification 4.
+workshop on text mining.
 """
 
 from collections.abc import Iterable
@@ -37,7 +31,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import softmax
 
 from tacit.cluster.small_kmeans import small_kmeans
 from tacit.core.engines import Engine, Serial, check_stop, one_blas_thread
@@ -46,7 +39,8 @@ from tacit.kernels.nearest_centers import nearest_centers, sum_by_label
 from tacit.kernels.sparse_rows import best_columns
 
 __all__ = [
-    "Nested", "label_by_words", "level_weights", "nested_kmeans", "run_nested_passes",
+    "Nested", "join_leaves", "label_by_words", "level_weights", "nested_kmeans",
+    "run_nested_passes",
 ]  # fmt: skip
 
 STRONG = 8  # weight of the number of groups that matters most, over those of all numbers
@@ -55,7 +49,6 @@ JOINED = 3  # times that the leaves are joined anew, at most
 SETTLED = 1000  # passes end when at most one row in this many changes its leaf
 HALVING_STARTS = 5
 SMALLEST = 6  # rows of a group that is divided
-SOFT = 0.5  # of the estimated concentration: with all of it hardly any groups of texts overlap
 SPAN = 2048  # documents of a task
 
 
@@ -78,7 +71,6 @@ def nested_kmeans(
     seed: np.uint64,
     *,
     emphasis: Iterable[int] = (),
-    coarsest: int = 2,
     first: Iterable[int] | None = None,
     starts: int = 10,
     engine: Engine | None = None,
@@ -88,8 +80,7 @@ def nested_kmeans(
     A division into k groups weighs 1 / k, a number in ``emphasis`` much more
     (``level_weights``). The trees start from the numbers in ``first``, by default 1, 12 and
     those in ``emphasis``, each by the best of several ``starts`` of k-means; and from two
-    neighbors in ``emphasis`` together. Fewer than ``coarsest`` groups are joins of those that
-    overlap (``join_overlapping``).
+    neighbors in ``emphasis`` together.
 
     >>> angles = np.array([0.0, 0.1, 0.5, 0.6, 3.0, 3.1])
     >>> rows = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype("f4")
@@ -126,10 +117,7 @@ def nested_kmeans(
         known = dict(zip(numbers, each(divide, numbers), strict=True))
         grown = each(grow, [*((0, k) for k in sorted(alone)), *pairwise(emphasis)])
         trees = [tree for tree in grown if tree is not None]
-        best = max(trees, key=lambda tree: tree.objective, default=None)
-        if best is None or not 2 < coarsest <= len(best.cuts) + 1:
-            return best
-        return join_overlapping(rows, best, coarsest, weights)
+    return max(trees, key=lambda tree: tree.objective, default=None)
 
 
 def level_weights(most: int, emphasis: Iterable[int]) -> np.ndarray:
@@ -205,32 +193,6 @@ def leaf_centers(sums: np.ndarray, groups: LevelGroups) -> tuple[np.ndarray, flo
     together *= (groups.weights / np.maximum(lengths, 1e-300))[:, None]
     centers = groups.inside.T @ together
     return centers.astype(np.float32), float(groups.weights @ lengths)
-
-
-def join_overlapping(rows: np.ndarray, nested: Nested, k: int, weights: np.ndarray) -> Nested:
-    """Join the k groups of a tree anew into fewer, those first that overlap and lose little."""
-    labels = nested.at(k)
-    sums = sum_by_label(rows, labels, k)
-    shared = responsibilities(rows, labels, sums)
-    above = join_leaves(sums, overlaps=shared.T @ shared)
-    cuts = [*(cut[nested.cuts[k - 2]] for cut in above), *nested.cuts[k - 1 :]]
-    return run_nested_passes(rows, nested.labels, np.array(cuts), weights, passes=0)
-
-
-def responsibilities(rows: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Of every group for every row, in a mixture of von Mises-Fisher distributions of one
-    concentration: (n, k).
-
-    >>> rows, labels = np.eye(4, dtype=np.float32), np.array([0, 0, 1, 1])
-    >>> responsibilities(rows, labels, sum_by_label(rows, labels, 2)).round(2).tolist()
-    [[0.85, 0.15], [0.85, 0.15], [0.15, 0.85], [0.15, 0.85]]
-    """
-    (n, d), sizes = rows.shape, np.bincount(labels, minlength=len(sums))
-    lengths = np.maximum(np.sqrt((sums**2).sum(axis=1)), 1e-300)
-    length = min(lengths.sum() / n, 1 - 1e-6)  # of the mean of a group, on average
-    concentration = SOFT * length * (d - length**2) / (1 - length**2)
-    centers = (sums / lengths[:, None]).astype(rows.dtype)
-    return softmax(concentration * (rows @ centers.T) + np.log(sizes / n), axis=1)
 
 
 def label_by_words(

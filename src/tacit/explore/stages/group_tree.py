@@ -6,9 +6,10 @@ It gives most weight to the numbers of groups that repeat: the coarsest division
 agree beyond chance (``cluster.splits``), and that which is best found again in other samples
 (``choose_k``), if it is found again well and is not nearly the first. The larger of the two is
 the level that is shown first; where the smaller is at most half of it, its groups are called
-broad. Fewer groups than these are joins of those that overlap. If no division repeats beyond
-chance, there are no groups. Few documents in few groups are compared by which of them many
-clusterings put together (``cluster.ensemble``), so that no single one decides.
+broad. Fewer groups than these are joins of groups that overlap; where k-means with two groups
+is found again better, the joins stay inside its two (``cluster.coarse_levels``). If no division
+repeats beyond chance, there are no groups. Few documents in few groups are compared by which of
+them many clusterings put together (``cluster.ensemble``), so that no single one decides.
 
 Below the level that is shown first, a group is divided only into as many groups as a division
 of its documents, or of those of a group around it, repeats with about as well as with any.
@@ -27,6 +28,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.cluster.coarse_levels import join_overlapping, joins_repeat
 from tacit.cluster.ensemble import ensemble_rows
 from tacit.cluster.nested_kmeans import (
     Nested,
@@ -44,7 +46,7 @@ from tacit.kernels.nearest_centers import nearest_centers
 
 __all__ = [
     "FEW", "FINER", "MOST_NESTED", "GroupNode", "GroupTree", "are_near", "centers_of",
-    "choose_cut", "emphasized", "flat_tree", "grow_tree", "labels_at", "leaves_of",
+    "choose_cut", "flat_tree", "grow_tree", "labels_at", "leaves_of",
     "more_trials", "nest_rows",
 ]  # fmt: skip
 
@@ -69,7 +71,6 @@ FEWEST = 12  # documents of a group that may be divided
 PER_GROUP = 6  # documents of a sample for each group it is divided into, at least
 MOST_SHARE = 0.5  # of a group's documents that a word may be in
 PASSES = 5  # over all documents, after those over the sample
-ALSO_TWO = 0.5  # of what halves share at the number they choose, from which on two count too
 FINER = 2  # times the broad groups that there must be below them
 OPEN = 0.4  # of the information of a division that repeats beyond chance, to be shown
 
@@ -92,41 +93,52 @@ class GroupTree:
 
     nodes: list[GroupNode]
     numbers: tuple[int, ...] = ()  # of groups that repeat, ascending; or that was asked for
+    emphasis: tuple[int, ...] = ()  # that weigh most in the nested k-means, ascending
     levels: list[list[int]] = field(default_factory=list)  # the groups of each, coarse to fine
     first: int = 0  # the level of the largest of the numbers
-    loose: int = 0  # the last number that was left out because its groups fall apart
+    loose: list[int] = field(default_factory=list)  # numbers whose groups fall apart
     untried: int = 0  # groups that were not divided for want of time
 
 
 def grow_tree(
     words: sp.csr_array, rows: np.ndarray, seed: np.uint64, effort: str, engine: Engine,
-    *, power: int = 2, flat: int = 1, asked: bool = False,
+    *, power: int = 2, flat: int = 1, asked: int | None = None, repeats: int = 1,
 ) -> GroupTree:  # fmt: skip
     """Find the levels.
 
     ``words`` holds documents by words, weighted within a document; ``rows`` the documents in
     the space of the collection, of length one; ``power`` that of the inverse document
-    frequency; ``flat`` the number of groups that is best found again, 1 for none. If it was
-    ``asked`` for, there is such a level whatever it is worth.
+    frequency; ``flat`` the number of groups that is best found again, 1 for none. If a number
+    was ``asked`` for, there is such a level whatever it is worth; ``repeats`` is then the
+    coarsest number that repeats, 1 for none.
     """
     n = len(rows)
     tree = GroupTree([GroupNode(-1, 0, np.arange(n))])
-    nodes, numbers = tree.nodes, {flat}
-    if not asked:
+    nodes, few = tree.nodes, asked or 2
+    if asked is None:
         with one_blas_thread():  # more may round differently
             own = key(seed, 20, 0)
             split = divide_group(words, nodes[0].documents, own, effort, power, engine)
         nodes[0].split = split
         if split is None or split.k == 1:
             return tree
-        numbers = {split.k} if are_near(flat, split.k) else {flat, split.k} - {1}
-    most = max(*numbers, min(MOST[effort], n // PER_LEAF))
-    split = nodes[0].split
-    nested = nest_documents(words, rows, most, sorted(numbers), split, seed, engine)
+        both = {split.k} if are_near(flat, split.k) else {flat, split.k} - {1}
+        tree.numbers = tuple(sorted(both))
+        repeats = tree.numbers[0]
+    else:
+        tree.numbers = (asked,)
+    tree.emphasis = tree.numbers
+    if few < repeats:
+        if not joins_repeat(rows, few, repeats, key(seed, 25), engine=engine):
+            tree.emphasis = tuple(sorted({few, *tree.numbers}))
+        elif asked:
+            tree.emphasis = (repeats,)
+    most = max(*tree.emphasis, min(MOST[effort], n // PER_LEAF))
+    nested = nest_documents(words, rows, most, tree, seed, engine)
     if nested is None:
         return tree
     finest = len(nested.cuts) + 1
-    tree.numbers = tuple(sorted({min(k, finest) for k in numbers}))
+    tree.numbers = tuple(sorted({min(k, finest) for k in tree.numbers}))
     cut, tested = [0], set[int]()
 
     def divide(i: int) -> Split | None:
@@ -199,34 +211,20 @@ def leaves_of(nodes: list[GroupNode], i: int, among: set[int] | None = None) -> 
     return sorted(inside) or [i]
 
 
-def emphasized(numbers: Sequence[int], split: Split | None) -> list[int]:
-    """The numbers of groups that matter most in the tree: those that repeat, ascending; and
-    two, where they are all larger, but halves agree on two groups half as well or better.
-
-    >>> shared = np.array([0.4, 0.6])
-    >>> split = Split(8, 8, (2, 8), shared, shared / 2, np.zeros(1), np.zeros(1))
-    >>> emphasized([8, 19], split), emphasized([3, 8], split)
-    ([2, 8, 19], [3, 8])
-    """
-    if split is None or numbers[0] < 2 * FINER or 2 not in split.ks:
-        return list(numbers)
-    two, first = (split.shared[split.ks.index(k)] for k in (2, split.k))
-    return [2, *numbers] if two >= ALSO_TWO * first else list(numbers)
-
-
 def nest_documents(
-    words: sp.csr_array, rows: np.ndarray, most: int, numbers: Sequence[int],
-    split: Split | None, seed: np.uint64, engine: Engine,
+    words: sp.csr_array, rows: np.ndarray, most: int, tree: GroupTree, seed: np.uint64,
+    engine: Engine,
 ) -> Nested | None:  # fmt: skip
     """Nested k-means of a sample, extended to all rows; then one pass by the words."""
     sample = rows
     if len(rows) > NESTED_ROWS:
         sample = rows[np.sort(permutation(key(seed, 24), len(rows))[:NESTED_ROWS])]
     runs = ENSEMBLE if len(rows) <= FEW else 0
-    nested = nest_rows(sample, most, key(seed, 23), numbers, split, runs=runs, engine=engine)
+    drawn = key(seed, 23)
+    nested = nest_rows(sample, most, drawn, tree.emphasis, runs=runs, engine=engine)
     if nested is None:
         return None
-    weights = level_weights(most, emphasized(numbers, split))
+    weights = level_weights(most, tree.emphasis)
     with one_blas_thread():
         if len(sample) < len(rows):
             labels = nearest_centers(rows, nested.centers, engine, unit=True)
@@ -234,7 +232,7 @@ def nest_documents(
                 rows, labels, nested.cuts, weights, passes=PASSES, engine=engine
             )
         finest = len(nested.cuts) + 1
-        levels = level_numbers(finest, sorted({min(k, finest) for k in numbers}))
+        levels = level_numbers(finest, sorted({min(k, finest) for k in tree.numbers}))
         labels = label_by_words(words, nested, weights, levels, engine)
         while len(empty := np.setdiff1d(nested.labels, labels)):  # their documents stay
             stay = np.isin(nested.labels, empty)
@@ -243,25 +241,31 @@ def nest_documents(
 
 
 def nest_rows(
-    rows: np.ndarray, most: int, seed: np.uint64, numbers: Sequence[int], split: Split | None,
-    *, runs: int = 0, first: Iterable[int] | None = None, starts: int = 10,
-    engine: Engine | None = None,
+    rows: np.ndarray, most: int, seed: np.uint64, emphasis: Sequence[int], *, runs: int = 0,
+    first: Iterable[int] | None = None, starts: int = 10, engine: Engine | None = None,
 ) -> Nested | None:  # fmt: skip
-    """Nested k-means with the levels that repeat; if they have few groups, in the space of an
-    ensemble of as many ``runs``, if any."""
-    emphasis, space = emphasized(numbers, split), rows
+    """Nested k-means that gives most weight to the numbers in ``emphasis``, and above the first
+    of them that is not two, joins of groups that overlap. If there are few groups, in the space
+    of an ensemble of as many ``runs``, if any."""
+    space = rows
     # What repeats counts twice as much as the finest level.
-    some = [k for k in [*numbers, *numbers, most] if k * PER_GROUP <= len(rows)]
-    if runs and some and numbers[-1] <= FEW_GROUPS:
+    some = [k for k in [*emphasis, *emphasis, most] if k * PER_GROUP <= len(rows)]
+    if runs and some and emphasis[-1] <= FEW_GROUPS:
         space = ensemble_rows(rows, some, key(seed, 1), runs=runs, engine=engine)
     nested = nested_kmeans(
-        space, most, seed, emphasis=emphasis, coarsest=numbers[0], first=first, starts=starts,
-        engine=engine,
-    )  # fmt: skip
-    if nested is None or space is rows:
-        return nested
+        space, most, seed, emphasis=emphasis, first=first, starts=starts, engine=engine
+    )
+    if nested is None:
+        return None
     weights = level_weights(most, emphasis)
-    return run_nested_passes(rows, nested.labels, nested.cuts, weights, passes=0)
+    with one_blas_thread():
+        coarsest = next((k for k in emphasis if k > 2), 2)
+        if 2 < coarsest <= len(nested.cuts) + 1:
+            around = nested.at(2) if emphasis[0] == 2 else None
+            nested = join_overlapping(space, nested, coarsest, weights, around)
+        if space is not rows:
+            nested = run_nested_passes(rows, nested.labels, nested.cuts, weights, passes=0)
+    return nested
 
 
 def level_numbers(finest: int, numbers: Sequence[int]) -> list[int]:

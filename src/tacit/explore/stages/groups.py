@@ -6,7 +6,7 @@ Starts and repeats draw their randomness from (seed, number), so the result is t
 number of threads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -61,6 +61,7 @@ FEW_LEAVES = 64  # of a tree
 PANEL = 8192  # rows to a matrix product
 FEWEST = 31  # documents for which a choice of k, and claims of stability, make sense
 KEYWORDS, TYPICAL, DOUBTFUL = 14, 5, 5
+MOST_LOOSE, LEAST_FIRM = 0.5, 0.25  # of the documents, in the groups that are shown first
 FIRM, TENTATIVE = 0.75, 0.5  # median overlap of a group with its like in the repeats
 VERDICTS = ((FIRM, "firm"), (TENTATIVE, "tentative"), (0.0, "loose"))
 
@@ -91,20 +92,20 @@ def find_groups(context: Context) -> Output:
             labels = group_rows(rows, asked, starts=STARTS, seed=seed, engine=engine).labels
             tree = flat_tree(labels)
         elif asked > 1:
-            tree = grow(flat=asked, asked=True)
+            tree = grow(asked=asked, repeats=min(tree.numbers, default=1))
     if not tree.levels or asked == 1:
         output.facts |= {"k": 1, "groups": [], "tree": [], "nodes": [], "levels": []}
         labels = np.where(found["blank"], -1, 0).astype(np.int32)
         output.arrays |= {"labels": labels, "leaf": np.full(n, -1, np.int32)}
         output.arrays["confidence"] = np.ones(n, np.float32)
         return output
-    nodes = tree.nodes
     if asked is None:
-        cut, confidence = settle_level(tree, rows, settings.effort, seed, engine)
+        tree, cut, confidence = settle_level(tree, grow, rows, settings.effort, seed, engine)
         output.facts["choice"] = explain(tree, flat)
     else:
         cut = list(tree.levels[tree.first])
         confidence = repeat_tree(tree, cut, rows, settings.effort, seed, engine)
+    nodes = tree.nodes
     many = np.bincount(source, minlength=n)[placed]  # each document with its copies
     cut.sort(key=lambda i: (-int(many[nodes[i].documents].sum()), i))
     k, labels = len(cut), labels_at(nodes, cut, len(rows))
@@ -226,23 +227,41 @@ def group_rows(
 
 
 def settle_level(
-    tree: GroupTree, rows: np.ndarray, effort: str, seed: np.uint64, engine: Engine
-) -> tuple[list[int], np.ndarray]:
-    """The groups to show first, and what ``repeat_tree`` says of them. Where they are loose for
-    most documents, the first level becomes that of the next smaller number."""
+    tree: GroupTree, grow: Callable[..., GroupTree], rows: np.ndarray, effort: str,
+    seed: np.uint64, engine: Engine,
+) -> tuple[GroupTree, list[int], np.ndarray]:  # fmt: skip
+    """The tree, the groups to show first, and what ``repeat_tree`` says of them. Where they
+    fall apart, the first level becomes that of the next smaller number; after the smallest, the
+    finest level above it that does not fall apart, if there is one. If that is k-means with two
+    groups, what falls apart no longer weighs in the tree: it grows again."""
+
+    def falls_apart(cut: list[int]) -> bool:
+        shares = dict.fromkeys((word for _, word in VERDICTS), 0.0)
+        for i in cut:
+            verdict = verdict_of(float(np.median(overlaps_of(tree.nodes[i]))))
+            shares[verdict] += len(tree.nodes[i].documents) / len(rows)
+        return shares["loose"] > MOST_LOOSE or shares["firm"] < LEAST_FIRM
+
     while True:
         cut = choose_cut(tree)
         confidence = repeat_tree(tree, cut, rows, effort, seed, engine)
-        shown = [tree.nodes[i] for i in cut]
-        loose = [each for each in shown if np.median(overlaps_of(each)) < TENTATIVE]
-        few = 2 * sum(len(each.documents) for each in loose) <= len(rows)
-        if few or len(tree.numbers) == 1:
-            return cut, confidence
-        tree.loose, tree.numbers = tree.numbers[-1], tree.numbers[:-1]
-        sizes = [len(level) for level in tree.levels]
-        tree.first = int(np.searchsorted(sizes, tree.numbers[-1]))
-        for each in tree.nodes:
-            each.overlaps = None
+        if not falls_apart(cut):
+            break
+        loose, smaller = [*tree.loose, tree.numbers[-1]], tree.numbers[:-1]
+        above = [len(level) for level in tree.levels[: tree.first] if not falls_apart(level)]
+        if not smaller and above[-1:] == [2] == list(tree.emphasis[:1]):
+            split, tree = tree.nodes[0].split, grow(asked=2)
+            tree.nodes[0].split = split
+        elif smaller or above:
+            tree.numbers = smaller or (above[-1],)
+            sizes = [len(level) for level in tree.levels]
+            tree.first = int(np.searchsorted(sizes, tree.numbers[-1]))
+            for each in tree.nodes:
+                each.overlaps = None
+        else:
+            break
+        tree.loose = loose
+    return tree, cut, confidence
 
 
 def repeat_tree(
@@ -266,7 +285,7 @@ def repeat_tree(
             nodes[i].overlaps = each
         return kept
     confidence = repeat_levels(
-        nodes, 0, tree.levels[: tree.first + 1], tree.numbers, rows, seed, engine, repeats
+        nodes, 0, tree.levels[: tree.first + 1], tree.emphasis, rows, seed, engine, repeats
     )
     for i in (i for i in first if nodes[i].children):
         below = leaves_of(nodes, i, among=set(cut))
@@ -284,7 +303,7 @@ def repeat_tree(
 
 
 def repeat_levels(
-    nodes: list[GroupNode], i: int, levels: list[list[int]], numbers: Sequence[int],
+    nodes: list[GroupNode], i: int, levels: list[list[int]], emphasis: Sequence[int],
     rows: np.ndarray, seed: np.uint64, engine: Engine, repeats: int,
     shown: list[int] | None = None,
 ) -> np.ndarray:  # fmt: skip
@@ -298,23 +317,24 @@ def repeat_levels(
     inside = np.ascontiguousarray(rows[documents])
     known = [labels_at(nodes, level, len(rows))[documents] for level in levels]
     most, place = len(levels[-1]), levels.index(shown or levels[-1])
+    if i == 0:  # what the levels are joins of
+        most = max(most, *emphasis)
     n = len(nodes[0].documents)
     runs, starts = REPEAT_ENSEMBLE if n <= FEW else 0, REPEAT_STARTS
     first: Sequence[int] = (most,)
     if n <= SMALL:
-        first, starts = (1, 2, *numbers, most), SMALL_STARTS
+        first, starts = (1, 2, *emphasis, most), SMALL_STARTS
 
     def run_repeat(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         sample = draw_rows(inside, sample_size(len(inside)), own, number, 7)
         drawn = key(own, number, 6)
         if i == 0:
             again = nest_rows(
-                sample, most, drawn, numbers, nodes[0].split, runs=runs, first=first,
-                starts=starts,
-            )  # fmt: skip
+                sample, most, drawn, emphasis, runs=runs, first=first, starts=starts
+            )
         else:  # the groups inside others were not found with these numbers
             again = nested_kmeans(
-                sample, most, drawn, emphasis=numbers, first=first, starts=starts
+                sample, most, drawn, emphasis=emphasis, first=first, starts=starts
             )
         if again is None:
             return [(np.zeros(len(level)), np.zeros(len(inside), bool)) for level in levels]
@@ -434,10 +454,15 @@ def explain(tree: GroupTree, flat: dict[str, Any]) -> dict[str, Any]:
             f"{split.chance[i]:.0%}."
         ]
         k, gain = flat["best"], gain_of(flat)
-        if k > 1 and min(k, len(tree.levels[-1])) == tree.loose:
+        if split.k in tree.loose:
             reasons.append(
-                f"As one division, {k} groups would be chosen, but in other samples most "
-                "documents are then in groups that fall apart."
+                f"In other samples too few of these groups are found again; of {best} groups, "
+                "more are."
+            )
+        elif k > 1 and min(k, len(tree.levels[-1])) in tree.loose:
+            reasons.append(
+                f"As one division, {k} groups would be chosen, but in other samples too few of "
+                "them are found again."
             )
         elif k > 1 and gain < REPEATS_WELL and not are_near(k, split.k):
             reasons.append(
