@@ -31,7 +31,10 @@ __all__ = [
 ]  # fmt: skip
 
 NAMES = LISTED | {
-    "zh": "Chinese", "ja": "Japanese", "he": "Hebrew", "th": "Thai",
+    "zh": "Chinese", "ja": "Japanese", "th": "Thai", "hy": "Armenian", "ka": "Georgian",
+    "pa": "Punjabi", "gu": "Gujarati", "or": "Odia", "te": "Telugu", "kn": "Kannada",
+    "ml": "Malayalam", "si": "Sinhala", "lo": "Lao", "my": "Burmese", "km": "Khmer",
+    "ethi": "Ethiopic script",
     "cyrl": "Cyrillic script", "arab": "Arabic script", "deva": "Devanagari script",
 }  # fmt: skip
 SCRIPTS = {  # ranges of characters; kana before Han, as Japanese has both
@@ -44,9 +47,27 @@ SCRIPTS = {  # ranges of characters; kana before Han, as Japanese has both
     "cyrl": ((0x0400, 0x052F), (0x1C80, 0x1C8F)),
     "arab": ((0x0600, 0x06FF), (0x0750, 0x077F), (0xFB50, 0xFDFF), (0xFE70, 0xFEFF)),
     "deva": ((0x0900, 0x097F), (0xA8E0, 0xA8FF)),
+    "hy": ((0x0530, 0x058F),),
+    "ka": ((0x10A0, 0x10FF), (0x1C90, 0x1CBF)),
+    "bn": ((0x0980, 0x09FF),),
+    "pa": ((0x0A00, 0x0A7F),),
+    "gu": ((0x0A80, 0x0AFF),),
+    "or": ((0x0B00, 0x0B7F),),
+    "ta": ((0x0B80, 0x0BFF),),
+    "te": ((0x0C00, 0x0C7F),),
+    "kn": ((0x0C80, 0x0CFF),),
+    "ml": ((0x0D00, 0x0D7F),),
+    "si": ((0x0D80, 0x0DFF),),
+    "lo": ((0x0E80, 0x0EFF),),
+    "my": ((0x1000, 0x109F),),
+    "km": ((0x1780, 0x17FF),),
+    "ethi": ((0x1200, 0x139F),),
 }
-WRITTEN = {"ru": "cyrl", "uk": "cyrl", "ar": "arab", "fa": "arab", "hi": "deva", "ko": "ko",
-           "el": "el"}  # fmt: skip
+WRITTEN = {
+    "be": "cyrl", "bg": "cyrl", "mk": "cyrl", "ru": "cyrl", "sr": "cyrl", "uk": "cyrl",
+    "ar": "arab", "fa": "arab", "ur": "arab", "hi": "deva", "mr": "deva", "ne": "deva",
+    "bn": "bn", "el": "el", "he": "he", "ko": "ko", "ta": "ta",
+}  # fmt: skip
 CODES = [*stop_languages(), *(code for code in SCRIPTS if code not in LISTED)]
 MOSTLY = 0.5  # of the words of a document that must be in a script
 SOME_KANA = 0.1  # of the words in Chinese characters and kana, for Japanese
