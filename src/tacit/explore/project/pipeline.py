@@ -37,7 +37,7 @@ STAGES = (
     Stage("meaning", 7, "Finding directions of meaning", ("counts",), ("seed", "effort"),
           find_meaning),
     Stage("map", 2, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
-    Stage("groups", 23, "Finding groups", ("ingest", "counts", "meaning"),
+    Stage("groups", 24, "Finding groups", ("ingest", "counts", "meaning"),
           ("seed", "effort", "k"), find_groups),
     Stage("what_if", 5, "Trying other numbers of groups", ("counts", "meaning"),
           ("seed", "effort"), group_otherwise),

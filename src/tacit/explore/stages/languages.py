@@ -13,11 +13,11 @@ script that is named (Cyrillic, Arabic, Devanagari).
 
 A collection says more than a document. Texts in a language that is not listed hold a few
 function words of a relative: Faroese those of Icelandic. So a language is believed only if
-most documents that are most like it have the usual score. Once the languages of a
+most documents that are most like it have the usual score for their length. Once the languages of a
 collection are known, what is not clear is guessed again among these alone.
 
-Of 6,700 sentences in 28 languages together, 85% get a language or script: 81% their own, 4% the
-script of it, 0.3% another, mostly a close relative.
+Of 5,400 sentences in 28 languages together, 87% get a language or script: 83% their own, 3% the
+script of it, 0.4% another, mostly a close relative.
 Nothing else depends on the guess but names of groups, which leave out the function words of the
 languages of their documents, and readability, which is for English.
 """
@@ -118,10 +118,11 @@ def languages_of(counts: sp.csr_array, words: Any) -> np.ndarray:
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     table = function_words(words)
     scores = score(counts, table)
-    guess, like = decide(counts, table, lengths), scores.argmax(axis=1)
+    guess = decide(counts, table, lengths)
     guess[np.isin(guess, doubtful(scores, lengths))] = UNKNOWN
     if len(here := languages_here(guess)):
-        left = np.flatnonzero((guess == UNKNOWN) & np.isin(like, here))
+        like_these = scores[:, here].max(axis=1) >= scores.max(axis=1) - 1e-9
+        left = np.flatnonzero((guess == UNKNOWN) & like_these)
         table = function_words(words, frozenset(here.tolist()))
         guess[left] = decide(sp.csr_array(counts[left]), table, lengths[left])
     return by_script(guess, counts, words, lengths)

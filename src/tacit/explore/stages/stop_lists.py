@@ -28,9 +28,10 @@ NAMES = {
     "ur": "Urdu", "vi": "Vietnamese",
 }  # fmt: skip
 # Often written without accents: "si" for "și", "pana" for "până".
-UNACCENTED = frozenset(
-    "az ca cs el es et fr gl hu it la lt lv pl pt ro sh sk sl sq tr".split()
-)
+UNACCENTED = frozenset((
+    "az", "ca", "cs", "el", "es", "et", "fr", "gl", "hu", "it", "la", "lt", "lv", "pl", "pt",
+    "ro", "sh", "sk", "sl", "sq", "tr",
+))  # fmt: skip
 
 
 @cache
