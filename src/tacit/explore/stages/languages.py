@@ -12,9 +12,9 @@ Where several languages share the script and function words do not tell them apa
 script that is named (Cyrillic, Arabic, Devanagari).
 
 A collection says more than a document. Texts in a language that is not listed hold a few
-function words of a relative: Faroese those of Icelandic. So a language is believed only if
-most documents that are most like it have the usual score for their length. Once the languages of a
-collection are known, what is not clear is guessed again among these alone.
+function words of a relative: Luxembourgish those of German. So a language is believed only if
+most documents that are most like it have the score that is usual for their length. What is not
+clear alone is then guessed again among the languages of the collection.
 
 Of 5,400 sentences in 28 languages together, 87% get a language or script: 83% their own, 3% the
 script of it, 0.4% another, mostly a close relative.
