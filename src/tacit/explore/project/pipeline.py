@@ -43,7 +43,7 @@ STAGES = (
           ("seed", "effort"), group_otherwise),
     Stage("words", 2, "Comparing words", ("counts", "meaning"), ("effort",),
           find_word_neighbors),
-    Stage("language_guess", 5, "Guessing languages", ("counts",), (), guess_languages),
+    Stage("language_guess", 6, "Guessing languages", ("counts",), (), guess_languages),
     Stage("outliers", 4, "Looking for oddities",
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
     Stage("themes", 4, "Finding themes", ("ingest", "counts", "language_guess"),

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.explore.questions.meaning_space import best_first, cosines_of, fold_in, words_in
 from tacit.explore.questions.reader import ProjectReader
 from tacit.explore.stages.character_model import as_bytes, byte_limit
-from tacit.explore.stages.languages import UNKNOWN, languages_of
+from tacit.explore.stages.languages import UNKNOWN, language_of_each
 from tacit.explore.stages.unfamiliarity import (
     MEASURES,
     Evidence,
@@ -88,7 +88,7 @@ def evidence_of(
         for near in nearest
     ]
     lengths = np.array([len(words) for words in tokens])
-    guess = languages_of(table, reader.words, lengths)
+    guess = language_of_each(table, reader.words, lengths)
     foreign = ~np.isin(guess, [*familiar_languages(reader.context), UNKNOWN])
     values = np.column_stack([bits, rare, left, apart])
     sizes = np.column_stack([[len(each) for each in coded], types])

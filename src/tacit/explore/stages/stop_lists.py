@@ -1,4 +1,4 @@
-"""Function words of 26 languages, which no name of a group and no list of keywords holds.
+"""Function words of 55 languages, which no name of a group and no list of keywords holds.
 
 The lists of ``tacit.classify`` tell ten languages apart, so they are short and leave out words
 that two languages share. Those here (``function_words.txt``) are for leaving words out. A word
@@ -14,15 +14,24 @@ from tacit.text.stop_words import ENGLISH
 __all__ = ["NAMES", "stop_characters", "stop_languages", "stop_list"]
 
 NAMES = {
-    "ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
-    "el": "Greek", "en": "English", "es": "Spanish", "fa": "Persian", "fi": "Finnish",
-    "fr": "French",
-    "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ko": "Korean",
-    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
-    "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
+    "af": "Afrikaans", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
+    "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "cy": "Welsh",
+    "da": "Danish", "de": "German", "el": "Greek", "en": "English", "eo": "Esperanto",
+    "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
+    "fr": "French", "ga": "Irish", "gl": "Galician", "he": "Hebrew", "hi": "Hindi",
+    "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic", "it": "Italian", "ko": "Korean",
+    "la": "Latin", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian", "mr": "Marathi",
+    "ms": "Malay", "nb": "Norwegian", "ne": "Nepali", "nl": "Dutch", "pl": "Polish",
+    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sh": "Serbo-Croatian",
+    "sk": "Slovak", "sl": "Slovene", "sq": "Albanian", "sr": "Serbian", "sv": "Swedish",
+    "sw": "Swahili", "ta": "Tamil", "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian",
+    "ur": "Urdu", "vi": "Vietnamese",
 }  # fmt: skip
 # Often written without accents: "si" for "și", "pana" for "până".
-UNACCENTED = frozenset(("ca", "cs", "el", "es", "fr", "hu", "it", "pl", "pt", "ro", "tr"))
+UNACCENTED = frozenset((
+    "az", "ca", "cs", "el", "es", "et", "fr", "gl", "hu", "it", "la", "lt", "lv", "pl", "pt",
+    "ro", "sh", "sk", "sl", "sq", "tr",
+))  # fmt: skip
 
 
 @cache
@@ -44,7 +53,7 @@ def stop_languages() -> list[str]:
     """The codes of the languages that have a list.
 
     >>> "de" in stop_languages(), len(stop_languages())
-    (True, 26)
+    (True, 55)
     """
     return sorted(NAMES)
 
