@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-from tacit.explore.report.phrases import count, percent, section, verb
+from tacit.explore.report.phrases import count, number, percent, section, verb
 from tacit.explore.report.report import LISTED, Report, copies, copy_sets
 
 __all__ = ["NAV", "PLACE", "data", "words"]
@@ -95,10 +95,7 @@ def words(report: Report) -> str:
     if no_outliers or no_copies:
         heading = "No copies" if no_outliers else "No outliers"
     if exact or near:
-        heading = (
-            f"{count(exact + near, 'pair')} {verb(exact + near, 'overlaps', 'overlap')} heavily"
-        )
-        heading += f", {exact:,} of them word for word" if exact else ""
+        heading = pairs_found(exact, near)
         if sets := meta["sets"]:
             text = "share one text" if sets[0]["exact"] else "share most of one text"
             heading = f"{sets[0]['n']:,} documents {text}"
@@ -129,6 +126,23 @@ def words(report: Report) -> str:
         right += BLANKS.replace("{blanks}", count(blanks, "document"))
     body = f'<div class="ogrid">\n<div>\n{left}\n</div>\n<div>{right}</div>\n</div>'
     return section("oddities", "Oddities", heading, "", body)
+
+
+def pairs_found(exact: int, near: int) -> str:
+    """Pairs of copies and of near copies, as a heading.
+
+    >>> pairs_found(1, 0), pairs_found(0, 2), pairs_found(7, 1)
+    ('One pair is the same, word for word', 'Two pairs are nearly the same', \
+'Seven pairs are the same, word for word; one is nearly the same')
+    """
+    parts = [
+        (n, f"{verb(n, 'is', 'are')} {same}")
+        for n, same in ((exact, "the same, word for word"), (near, "nearly the same"))
+        if n
+    ]
+    first = f"{number(parts[0][0])} {verb(parts[0][0], 'pair', 'pairs')} {parts[0][1]}"
+    more = [f"{number(n)} {text}" for n, text in parts[1:]]
+    return "; ".join([first[:1].upper() + first[1:], *more])
 
 
 def set_aside(report: Report) -> str:

@@ -128,6 +128,7 @@ def words(report: Report) -> str:
     if time["sizes"]:
         most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
         when = the_period(time["periods"][most])
+        when = f"the week of {when}" if time["unit"] == "week" else when
         lead += f" The most, {count(time['sizes'][most], 'document')}, are from {when}."
     passed = "No word is in enough of them."
     if time["asked"]:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.report.clean_text import clean_line
-from tacit.explore.report.phrases import count, minus, section, verb
+from tacit.explore.report.phrases import UNSPACED, count, minus, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.report.search_index import as_sets, varints
 from tacit.explore.report.sections.summary import spoken
@@ -138,7 +138,8 @@ def words(report: Report) -> str:
 id="zipf"></div></div><div><h4>Vocabulary growth</h4><p class="note">{heaps}</p><div \
 id="heaps"></div></div></div>
 {LANGUAGE if report.live else ""}</details>"""
-    return section("words", "Words", heading, "", body)
+    lead = f"<p>{UNSPACED}</p>" if report.unspaced else ""
+    return section("words", "Words", heading, lead, body)
 
 
 LOOKUP = """<form class="wform" id="wf"><label class="vh" for="w">Look up a word</label><input \
