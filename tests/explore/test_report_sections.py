@@ -9,7 +9,7 @@ import pytest
 from tacit.data import Documents
 from tacit.explore.report.clean_text import given_titles
 from tacit.explore.report.sections.summary import language_findings
-from tacit.explore.report.sections.time import span, years_of
+from tacit.explore.report.sections.time import ends_of, span
 from tests.explore.corpora import HOSTILE, letters
 from tests.explore.test_report import Reader, core_of, page_of
 
@@ -51,9 +51,20 @@ def said(project):
 def test_periods_of_many_years_do_not_move_the_first_and_last_year():
     days = np.array(["1611-01-01", "1993-05-02", "2024-01-01"], "datetime64[D]")
     stage = {"day": days.astype(np.int64), "period": np.array([0, 1, 1])}
-    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage))
-    time = {"years": years_of(report), "periods": ["1600–1624", "2000–2024"]}
-    assert span(time) == ("1611", "2024")
+    periods = ["1600–1624", "2000–2024"]
+    facts = {"time": {"periods": periods, "unit": "25 years"}}
+    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage), facts=facts)
+    assert span({"ends": ends_of(report), "periods": periods}) == ("1611", "2024")
+
+
+def test_weeks_do_not_move_the_first_and_last_day():
+    days = np.array(["2016-01-05", "2016-01-12"], "datetime64[D]")
+    stage = {"day": days.astype(np.int64), "period": np.array([0, 1])}
+    periods = ["4 Jan 2016", "11 Jan 2016"]
+    facts = {"time": {"periods": periods, "unit": "week"}}
+    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage), facts=facts)
+    ends = span({"ends": ends_of(report), "periods": periods})
+    assert ends == ("5 Jan 2016", "12 Jan 2016")
 
 
 def test_a_few_documents_of_unknown_language_are_not_none():
@@ -119,7 +130,7 @@ def test_the_guess_is_called_a_guess_and_one_language_is_no_field(years, topics)
 def test_headings_say_what_was_found(years):
     words = said(years)
     assert "The groups follow “ topic ” almost completely, and “ <i>bad</i> ” not" in words
-    assert "of the documents," in words
+    assert "of the first third of the documents to" in words
     assert "Half of the documents have" in words
 
 

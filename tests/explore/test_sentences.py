@@ -46,7 +46,8 @@ def test_without_groups_nothing_is_said_of_the_groups(project):
 
 
 def test_a_report_without_spaces_says_what_counts_as_a_word(tmp_path):
-    texts = ["裁判所が判決を下す。弁護士が証拠を示す。", "港に船が停泊する。船長は嵐を恐れる。"] * 20
+    texts = ["裁判所が判決を下す。弁護士が証拠を示す。", "港に船が停泊する。船長は嵐を恐れる。"]
+    texts *= 20
     page = said(tacit.explore(texts, effort="quick"))
     assert page.count("every two neighboring characters count as a word") == 3
     assert "Words have 2.0 letters" not in page

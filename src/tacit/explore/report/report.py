@@ -276,13 +276,16 @@ class Copies(NamedTuple):
 
 
 def copies(context: Context) -> list[Copies]:
-    """Pairs that are the same, and pairs that nearly are, the most alike first."""
+    """Pairs that are the same, and pairs that nearly are, the most alike first; without those
+    in sets of three or more."""
     if context.skipped("duplicates"):
         return [Copies(name, 0, []) for name in ("Word for word", "Near copies")]
     arrays = context.arrays("duplicates")
-    overlap = arrays["jaccard"]
-    same = np.flatnonzero(overlap == 1)
-    near = np.flatnonzero(overlap < 1)
+    overlap, labels = arrays["jaccard"], arrays["labels"]
+    sizes = np.bincount(labels[labels >= 0], minlength=1)
+    alone = sizes[labels[arrays["pairs"][:, 0]]] < 3
+    same = np.flatnonzero(alone & (overlap == 1))
+    near = np.flatnonzero(alone & (overlap < 1))
     near = near[np.argsort(-overlap[near], kind="stable")]
     pairs = arrays["pairs"].tolist()
     return [
