@@ -176,8 +176,8 @@ def set_aside(report: Report) -> str:
         return "No two have exactly the same words, so all took part in grouping."
     has, was = ("has", "was") if aside == 1 else ("have", "were")
     return (
-        f"{count(aside, 'document')} {has} exactly the words of an earlier one, in some order, and "
-        f"{was} put into its group."
+        f"{count(aside, 'document')} {has} exactly the words of an earlier one, in some order, "
+        f"and {was} put into its group."
     )
 
 

@@ -71,7 +71,8 @@ def group_trends(days: np.ndarray, labels: np.ndarray, k: int) -> dict[str, Any]
 
 
 def span(time: dict[str, Any]) -> tuple[str, str]:
-    """The first and the last period, as a sentence calls them; years or days where these are longer."""
+    """The first and the last period, as a sentence calls them; years or days where they are
+    several."""
     first, last = time["ends"] or (time["periods"][0], time["periods"][-1])
     return the_period(first), the_period(last)
 
