@@ -6,11 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import tacit
 from tacit.data import Documents
 from tacit.explore.report.clean_text import given_titles
 from tacit.explore.report.sections.summary import language_findings
 from tacit.explore.report.sections.time import ends_of, span
 from tests.explore.corpora import HOSTILE, letters
+from tests.explore.test_pipeline import letters as three_topics
 from tests.explore.test_report import Reader, core_of, page_of
 
 GERMAN = "der die das und ist nicht in dem mit den auf sie ich auch"
@@ -175,3 +177,34 @@ def test_projects_of_before_open_without_the_new_stages(years, tmp_path):
     assert 'id="groups"' in page
     assert 'id="reading"' not in page
     assert old.summary["fields"] == []
+
+
+@pytest.fixture(scope="module")
+def copied():
+    """Letters on three topics, one of them wordy; three of the same, and two."""
+    texts, topics = three_topics()
+    texts = [
+        f"{text} would should however therefore" if topic == topics[0] else text
+        for text, topic in zip(texts, topics, strict=True)
+    ]
+    return tacit.explore([*texts, texts[0], texts[0], texts[1]], effort="quick")
+
+
+def test_pairs_inside_a_set_of_copies_are_not_listed_again(copied):
+    meta = core_of(copied)[0]["meta"]
+    assert [each["n"] for each in meta["sets"]] == [3]
+    assert [each["count"] for each in meta["copies"]] == [1, 0]
+    assert "2 texts have copies; 3 documents share one text" in said(copied)
+
+
+def test_function_words_identify_no_group(copied):
+    identifying = {word for word, *_ in core_of(copied)[0]["meta"]["distinct"]}
+    assert len(identifying) > 10
+    assert not {"would", "should", "however", "therefore"} & identifying
+
+
+def test_contrast_words_are_in_more_documents_here_than_elsewhere(copied, years):
+    for project in (copied, years):
+        for group in core_of(project)[0]["meta"]["groups"]:
+            assert group["words"]
+            assert all(inside > outside for _, inside, outside in group["words"])

@@ -89,6 +89,7 @@ def identifying_words(
     total = by.sum(axis=1)
     score = np.where(by >= 5, by / np.maximum(total, 1)[:, None] * np.sqrt(by), 0)
     score[by < 0.5 * total[:, None]] = 0
+    score[report.meta["unnamed"]] = 0  # function words go with long documents
     ranked = np.argsort(-score, axis=0, kind="stable")
     words: list[list] = []
     for rank in range(min(len(names), DISTINCT)):
