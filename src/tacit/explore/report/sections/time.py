@@ -124,7 +124,7 @@ def moved_groups(report: Report) -> str:
                 early += " of the first third of the documents"
                 late += " of the last"
             parts.append(f"{the_groups([groups[g]])} {moves} from {early} to {late}")
-    text = ", ".join(parts)
+    text = "; ".join(parts)
     return text[:1].upper() + text[1:]
 
 
