@@ -386,6 +386,12 @@ def test_a_folder_without_documents_says_what_it_holds(tmp_path):
         Documents.open(tmp_path)
 
 
+def test_a_folder_of_files_that_cannot_be_parsed_gives_the_first_reason(tmp_path):
+    (tmp_path / "a.docx").write_bytes(b"no archive at all")
+    with pytest.raises(DataError, match=r"1 other file \(1 \.docx\)\. The first is a\.docx: "):
+        Documents.open(tmp_path)
+
+
 # --- JSON arrays ---
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import adjusted_mutual_info_score, v_measure_score
 
 from tacit.core import Threads
@@ -12,7 +13,14 @@ from tacit.explore.project.folder import ProjectFolder
 from tacit.explore.project.pipeline import run_stages
 from tacit.explore.report.sections.fields import relate
 from tacit.explore.report.sections.method import agreement
-from tacit.explore.stages.fields import MOST_KINDS, columns_of, inspect_column
+from tacit.explore.stages.fields import (
+    MOST_KINDS,
+    Column,
+    columns_of,
+    inspect_column,
+    strata_of,
+    words_of,
+)
 from tacit.explore.stages.ingest import column_of, kept_columns
 from tests.explore.corpora import HOSTILE, only
 from tests.explore.test_pipeline import QUICK, TOPICS, letters, look
@@ -46,6 +54,29 @@ def test_a_column_of_chance_has_no_words(tmp_path):
     context = explored_table(tmp_path, {"coin": coin})
     (field,) = context.facts("fields")["fields"]
     assert field["words"] == [[], []]
+
+
+def test_a_word_of_two_thirds_here_and_a_sixth_elsewhere_distinguishes_a_value():
+    rng = np.random.default_rng(3)
+    codes = np.repeat([0, 1], [120, 60])
+    rows = (rng.random((180, 2_000)) < rng.uniform(0.02, 0.5, 2_000)).astype(np.float32)
+    rows[:, 0] = rng.random(180) < np.where(codes, 0.67, 0.17)
+    names = [f"word{i}" for i in range(2_000)]
+    column = Column("party", "kinds", "", ("blue", "red"), codes)
+    present, strata = sp.csr_array(rows), np.arange(180) % 5
+    blue, red = words_of(column, codes, np.array([120, 60]), present, names, strata)
+    assert (blue, [word for word, *_ in red]) == ([], ["word0"])
+
+
+def test_words_of_long_documents_do_not_distinguish_the_value_that_has_them():
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(10, 200, 400)
+    codes = (lengths + rng.integers(0, 60, 400) > 120).astype(np.int64)
+    rows = (rng.random((400, 500)) < lengths[:, None] / 400).astype(np.float32)
+    column = Column("kind", "kinds", "", ("short", "long"), codes)
+    present, names = sp.csr_array(rows), [f"word{i}" for i in range(500)]
+    found = words_of(column, codes, np.bincount(codes), present, names, strata_of(lengths))
+    assert found == [[], []]
 
 
 def test_missing_values_are_no_kind_of_their_own(tmp_path):

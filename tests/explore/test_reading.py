@@ -83,6 +83,18 @@ def test_reading_ease_is_that_of_the_formula_and_for_english_alone(tmp_path):
     )
 
 
+def test_texts_without_marks_have_no_sentences_to_measure(tmp_path):
+    bare = ["the cat sat on the mat and it was warm there " * 12] * 3
+    marked = "The cat sat on the mat and it was warm. " * 15
+    folder, _ = explore(tmp_path / "bare", [*bare, marked, "A short one."])
+    facts = look(folder).facts("reading")["measures"]
+    assert facts["sentence_words"] is None
+    assert facts["ease"] is None
+    assert facts["words"]["documents"] == 5
+    folder, _ = explore(tmp_path / "one", [bare[0], marked, marked + "Yes."])
+    assert look(folder).facts("reading")["measures"]["sentence_words"]["documents"] == 2
+
+
 def test_quartiles_leave_out_what_was_not_measured():
     assert quartiles(np.array([np.nan, np.nan])) is None
     assert quartiles(np.array([5.0]))["at"] == [5.0] * 5

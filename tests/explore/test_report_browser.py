@@ -215,7 +215,9 @@ def test_any_number_of_groups_can_be_asked_for(k, opened, explored):
 
 def test_oddities_are_listed_and_open(opened, odd):
     page = opened(odd)
-    assert page.inner_text("#h-oddities") == "2 pairs overlap heavily, 1 of them word for word"
+    assert page.inner_text("#h-oddities") == (
+        "One pair of documents is the same, word for word; one is nearly the same"
+    )
     assert texts(page, "#duptabs button") == ["Word for word 1", "Near copies 1"]
     page.click("#duptabs button >> nth=1")
     assert texts(page, "#dups mark") == []  # they differ past their openings

@@ -6,11 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import tacit
 from tacit.data import Documents
 from tacit.explore.report.clean_text import given_titles
 from tacit.explore.report.sections.summary import language_findings
-from tacit.explore.report.sections.time import span, years_of
+from tacit.explore.report.sections.time import ends_of, span
 from tests.explore.corpora import HOSTILE, letters
+from tests.explore.test_pipeline import letters as three_topics
 from tests.explore.test_report import Reader, core_of, page_of
 
 GERMAN = "der die das und ist nicht in dem mit den auf sie ich auch"
@@ -51,9 +53,20 @@ def said(project):
 def test_periods_of_many_years_do_not_move_the_first_and_last_year():
     days = np.array(["1611-01-01", "1993-05-02", "2024-01-01"], "datetime64[D]")
     stage = {"day": days.astype(np.int64), "period": np.array([0, 1, 1])}
-    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage))
-    time = {"years": years_of(report), "periods": ["1600–1624", "2000–2024"]}
-    assert span(time) == ("1611", "2024")
+    periods = ["1600–1624", "2000–2024"]
+    facts = {"time": {"periods": periods, "unit": "25 years"}}
+    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage), facts=facts)
+    assert span({"ends": ends_of(report), "periods": periods}) == ("1611", "2024")
+
+
+def test_weeks_do_not_move_the_first_and_last_day():
+    days = np.array(["2016-01-05", "2016-01-12"], "datetime64[D]")
+    stage = {"day": days.astype(np.int64), "period": np.array([0, 1])}
+    periods = ["4 Jan 2016", "11 Jan 2016"]
+    facts = {"time": {"periods": periods, "unit": "week"}}
+    report = SimpleNamespace(context=SimpleNamespace(arrays=lambda name: stage), facts=facts)
+    ends = span({"ends": ends_of(report), "periods": periods})
+    assert ends == ("5 Jan 2016", "12 Jan 2016")
 
 
 def test_a_few_documents_of_unknown_language_are_not_none():
@@ -119,7 +132,7 @@ def test_the_guess_is_called_a_guess_and_one_language_is_no_field(years, topics)
 def test_headings_say_what_was_found(years):
     words = said(years)
     assert "The groups follow “ topic ” almost completely, and “ <i>bad</i> ” not" in words
-    assert "of the documents," in words
+    assert "of the first third of the documents to" in words
     assert "Half of the documents have" in words
 
 
@@ -164,3 +177,34 @@ def test_projects_of_before_open_without_the_new_stages(years, tmp_path):
     assert 'id="groups"' in page
     assert 'id="reading"' not in page
     assert old.summary["fields"] == []
+
+
+@pytest.fixture(scope="module")
+def copied():
+    """Letters on three topics, one of them wordy; three of the same, and two."""
+    texts, topics = three_topics()
+    texts = [
+        f"{text} would should however therefore" if topic == topics[0] else text
+        for text, topic in zip(texts, topics, strict=True)
+    ]
+    return tacit.explore([*texts, texts[0], texts[0], texts[1]], effort="quick")
+
+
+def test_pairs_inside_a_set_of_copies_are_not_listed_again(copied):
+    meta = core_of(copied)[0]["meta"]
+    assert [each["n"] for each in meta["sets"]] == [3]
+    assert [each["count"] for each in meta["copies"]] == [1, 0]
+    assert "2 texts have copies; 3 documents share one text" in said(copied)
+
+
+def test_function_words_identify_no_group(copied):
+    identifying = {word for word, *_ in core_of(copied)[0]["meta"]["distinct"]}
+    assert len(identifying) > 10
+    assert not {"would", "should", "however", "therefore"} & identifying
+
+
+def test_contrast_words_are_in_more_documents_here_than_elsewhere(copied, years):
+    for project in (copied, years):
+        for group in core_of(project)[0]["meta"]["groups"]:
+            assert group["words"]
+            assert all(inside > outside for _, inside, outside in group["words"])

@@ -1,10 +1,12 @@
 """The sentences of reports of small collections: numbers agree with their nouns and verbs."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 import tacit
+from tacit.explore.report.sections import fields
 from tests.explore.test_report import Reader, page_of
 
 TEXTS = [
@@ -36,6 +38,40 @@ def test_numbers_agree_with_nouns_and_verbs(project):
     assert WRONG.findall(said(project)) == []
     assert WRONG.findall(str(project)) == []
     assert WRONG.findall(repr(project)) == []
+
+
+def test_without_groups_nothing_is_said_of_the_groups(project):
+    assert "The groups of this report" not in said(project)
+    assert "in one group only" not in said(project)
+
+
+def test_a_report_without_spaces_says_what_counts_as_a_word(tmp_path):
+    texts = ["裁判所が判決を下す。弁護士が証拠を示す。", "港に船が停泊する。船長は嵐を恐れる。"]
+    texts *= 20
+    page = said(tacit.explore(texts, effort="quick"))
+    assert page.count("every two neighboring characters count as a word") == 3
+    assert "Words have 2.0 letters" not in page
+
+
+def test_a_report_of_texts_without_marks_gives_no_length_of_sentences():
+    texts = [f"the ship of the harbor and the storm of {i} " * 15 for i in range(4)]
+    page = said(tacit.explore(texts, effort="quick"))
+    assert "The texts do not show where sentences end" in page
+    assert "a typical sentence" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [
+        ([[], []], "No value of “<bdi>party</bdi>” has words of its own"),
+        ([["a"], ["b"]], "Every value of “<bdi>party</bdi>” has words of its own"),
+        ([["a"], []], "One of two values of “<bdi>party</bdi>” has words of its own"),
+    ],
+)
+def test_the_heading_of_a_column_is_a_sentence(words, heading):
+    columns = [{"name": "party", "values": ["x", "y"], "words": words}]
+    report = SimpleNamespace(meta={"columns": columns})
+    assert fields.heading(report, []) == heading
 
 
 def test_the_rule_for_numbers_finds_errors():

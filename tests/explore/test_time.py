@@ -189,6 +189,14 @@ def test_words_of_early_documents_fall_and_of_late_ones_rise(tmp_path):
     assert many.facts("time") == facts
 
 
+def test_parts_of_web_addresses_do_not_rise(tmp_path):
+    texts, dates = drifting()
+    late = [f"{text} https://t.co/ttgeqx" if i > 110 else text for i, text in enumerate(texts)]
+    facts = explored_times(tmp_path, late, dates).facts("time")
+    assert facts["rising"]
+    assert not {"ttgeqx", "https", "co"} & {each["word"] for each in facts["rising"]}
+
+
 def test_dates_dealt_by_chance_move_no_word(tmp_path):
     texts, dates = drifting()
     np.random.default_rng(1).shuffle(dates)

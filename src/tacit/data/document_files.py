@@ -339,7 +339,11 @@ def what_it_holds(files: list[FileReport], pattern: str) -> str:
         return f"{what} cannot be read; the first is {refused[0].name}: {refused[0].partial}."
     kinds = Counter(Path(file.name).suffix.lower() or "no ending" for file in files)
     shown = listed((f"{n:,} {kind}" for kind, n in kinds.most_common()), 6)
-    tables = [file.name for file in files if format_of(file.name) != "lines"]
+    tables = [
+        file.name
+        for file in files
+        if format_of(file.name) != "lines" and parsed_format(file.name) is None
+    ]
     way_out = f"The first is {files[0].name}: {files[0].skipped}."
     if tables:
         way_out = f"Tables are opened one by one, for example {tables[0]}."

@@ -48,10 +48,10 @@ STAGES = (
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
     Stage("themes", 4, "Finding themes", ("ingest", "counts", "language_guess"),
           ("seed", "effort", "topics"), find_themes),
-    Stage("reading", 2, "Measuring how documents read", ("ingest", "language_guess"), (),
+    Stage("reading", 3, "Measuring how documents read", ("ingest", "language_guess"), (),
           read_documents),
-    Stage("fields", 3, "Comparing columns", ("ingest", "counts"), (), compare_fields),
-    Stage("time", 2, "Following time", ("ingest", "counts"), (), follow_time),
+    Stage("fields", 4, "Comparing columns", ("ingest", "counts"), (), compare_fields),
+    Stage("time", 3, "Following time", ("ingest", "counts"), (), follow_time),
 )  # fmt: skip
 LIVE_STAGES = (
     Stage("index", 1, "Indexing the texts", ("ingest", "counts"), (), index_texts, live=True),

@@ -90,8 +90,9 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     asked, best = summary["settings"]["k"], summary["k_recommended"]
     if asked is not None and best != summary["k"]:
         lines.append(f"You asked for {asked} groups; the measures recommend {best}.")
-    if (finer := (summary["levels"] or [[0]])[-1][0]) > len(groups):
-        lines.append(f"The finest division that still repeats has {finer} groups.")
+    finer, firm = (summary["levels"] or [[0, 0]])[-1][:2]
+    if finer > len(groups):
+        lines.append(f"The finest division has {finer} groups, {firm or 'none'} of them firm.")
     return lines + more_lines(summary) + odd_lines(summary)
 
 

@@ -83,7 +83,9 @@ def make_page(folder: ProjectFolder, *, live: bool = False, redact: bool = False
         if size < MOST_BYTES:
             break
     index = NOTHING if redact else search_index(report, MOST_BYTES - size)
-    report.meta |= {"search": {"kind": index.kind}, "suggested": index.spelled}
+    cleaned = report.facts["ingest"].get("cleaned", {})
+    aside = any(cleaned.get(what) for what in ("headers", "signatures", "tags", "repeated"))
+    report.meta |= {"search": {"kind": index.kind}, "suggested": index.spelled, "aside": aside}
     written = [(section, section.words(report)) for section in sections]
     nav = [entry for section, html in written if html for entry in section.NAV]
     style = colors_css(report.meta["slots"]["group"], [g["n"] for g in report.meta["groups"]])

@@ -7,11 +7,14 @@ from tacit.core.wording import count
 from tacit.explore.stages.groups import STABILITY_ROWS
 
 __all__ = [
-    "column_name", "count", "group_name", "joined", "joined_names", "minus",
+    "UNSPACED", "column_name", "count", "group_name", "joined", "joined_names", "minus",
     "number", "pairs", "percent", "plain", "sampled", "section", "small_percent", "the_groups",
-    "the_period", "verb", "words_in",
+    "the_period", "verb", "whole", "words_in",
 ]  # fmt: skip
 
+UNSPACED = (
+    "In text without spaces between words, every two neighboring characters count as a word."
+)
 NUMBERS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
@@ -121,6 +124,15 @@ def small_percent(fraction: float) -> str:
     if 0 < fraction <= 0.005:
         return "<1%"
     return ">99%" if 0.995 <= fraction < 1 else percent(fraction)
+
+
+def whole(value: float) -> int:
+    """The nearest whole number, halves up as the charts round them.
+
+    >>> whole(162.5), whole(163.5)
+    (163, 164)
+    """
+    return int(value + 0.5)
 
 
 def minus(value: float) -> str:

@@ -32,6 +32,7 @@ MOST_TITLED = 25_000  # documents with their titles, openings and words
 SAMPLE = 20_000  # of those with titles, where not all have them
 MOST_PLACED = 200_000  # documents on the map
 SETS, SET_SHOWN = 60, 40  # sets of copies in the list, and documents of each
+WITHOUT_SPACES = ("zh", "ja", "th")
 PAIRS, LISTED = 60, 60  # copies of each kind, and empty documents, in the lists
 
 
@@ -72,6 +73,13 @@ class Report:
     def result(self) -> str:
         """The hash of everything the stages found."""
         return result_hash(self.context.folder)
+
+    @property
+    def unspaced(self) -> bool:
+        """Whether most documents are in a language that is written without spaces."""
+        guess = self.facts["language_guess"]
+        some = sum(n for code, _, n in guess.get("languages", []) if code in WITHOUT_SPACES)
+        return 2 * some > guess.get("documents", 0)
 
     @property
     def grouped(self) -> bool:
@@ -268,13 +276,16 @@ class Copies(NamedTuple):
 
 
 def copies(context: Context) -> list[Copies]:
-    """Pairs that are the same, and pairs that nearly are, the most alike first."""
+    """Pairs that are the same, and pairs that nearly are, the most alike first; without those
+    in sets of three or more."""
     if context.skipped("duplicates"):
         return [Copies(name, 0, []) for name in ("Word for word", "Near copies")]
     arrays = context.arrays("duplicates")
-    overlap = arrays["jaccard"]
-    same = np.flatnonzero(overlap == 1)
-    near = np.flatnonzero(overlap < 1)
+    overlap, labels = arrays["jaccard"], arrays["labels"]
+    sizes = np.bincount(labels[labels >= 0], minlength=1)
+    alone = sizes[labels[arrays["pairs"][:, 0]]] < 3
+    same = np.flatnonzero(alone & (overlap == 1))
+    near = np.flatnonzero(alone & (overlap < 1))
     near = near[np.argsort(-overlap[near], kind="stable")]
     pairs = arrays["pairs"].tolist()
     return [

@@ -1,7 +1,9 @@
 """What the columns that came along with the documents hold: kinds, dates, or neither."""
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +15,11 @@ from tacit.explore.stages.ingest import RESERVED
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
-from tacit.explore.stages.wording import names_nothing
+from tacit.explore.stages.wording import names_nothing, sample_texts, without_markup
 
 __all__ = [
-    "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "written",
+    "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "parts_of_addresses",
+    "strata_of", "written",
 ]  # fmt: skip
 
 MOST_KINDS = 50
@@ -151,8 +154,10 @@ def written(value: Any) -> str:
 
 
 WORDS = 8  # of each value
-FEWEST = 5  # documents with a value for which words are listed
+STRATA = 5  # of documents of similar length
+FEWEST = 5  # documents with a value for which words are listed, and of those with the word
 ERRORS = 0.05  # words by chance that a column may be expected to show
+WORD = re.compile(r"[\w'-]+")
 LEAST_FREQUENCY = 0.02  # of the documents with the value that must hold a word
 
 
@@ -166,7 +171,10 @@ def compare_fields(context: Context) -> Output:
     })  # fmt: skip
     if not used:
         return output
-    words = None if context.skipped("counts") else compared_words(context)
+    words = None
+    if not context.skipped("counts"):
+        strata = strata_of(context.arrays("counts")["lengths"])
+        words = (*compared_words(context), strata)
     for i, column in enumerate(used):
         codes: Any = column.codes
         output.arrays[f"field{i}"] = codes.astype(np.uint8)
@@ -184,9 +192,11 @@ def compare_fields(context: Context) -> Output:
         })  # fmt: skip
     fields = output.facts["fields"]
     every = {word for field in fields for words in field["words"] for word, *_ in words}
-    whole = whole_words(context.documents(), every)
+    parts = parts_of_addresses(context.documents(), every)
+    whole = whole_words(context.documents(), every - parts)
     for field in fields:
-        field["words"] = [with_whole_words(words, whole) for words in field["words"]]
+        kept = [[row for row in rows if row[0] not in parts][:WORDS] for rows in field["words"]]
+        field["words"] = [with_whole_words(rows, whole) for rows in kept]
     return output
 
 
@@ -199,14 +209,41 @@ def compared_words(context: Context) -> tuple[sp.csr_array, np.ndarray]:
     return present, context.words()[used]
 
 
+def parts_of_addresses(documents: Documents, words: Iterable[str]) -> set[str]:
+    """The words that stand in addresses, tags and paths more often than in text.
+
+    >>> some = Documents.of(["see https://t.co/ttgeq", "https://t.co/ttgeq of the sea"])
+    >>> sorted(parts_of_addresses(some, ["sea", "ttgeq"]))
+    ['ttgeq']
+    """
+    asked, noise = set(words), Counter[str]()
+    inside, outside = Counter[str](), Counter[str]()
+    for _, text in sample_texts(documents) if asked else ():
+        rest = without_markup(text, noise).lower()
+        outside.update(word for word in WORD.findall(rest) if word in asked)
+    for address, count in noise.items():
+        for word in asked.intersection(WORD.findall(address.lower())):
+            inside[word] += count
+    return {word for word, count in inside.items() if count > outside[word]}
+
+
+def strata_of(lengths: np.ndarray) -> np.ndarray:
+    """Which fifth of the documents each is in by its length."""
+    edges = np.quantile(lengths, np.arange(1, STRATA) / STRATA)
+    return np.searchsorted(edges, lengths, side="right")
+
+
 def words_of(
-    column: Column, codes: np.ndarray, sizes: np.ndarray, present: sp.csr_array, names: Any
+    column: Column,
+    codes: np.ndarray,
+    sizes: np.ndarray,
+    present: sp.csr_array,
+    names: Any,
+    strata: np.ndarray,
 ) -> list[list[list[Any]]]:
     """For each value [word, frequency in its documents, in the others], the strongest first:
     those beyond what the largest of all comparisons reaches by chance."""
     from scipy.stats import norm
-
-    from tacit.cluster.descriptions import log_odds
 
     known = np.array([kind != NONE for kind in column.kinds])
     if not len(names) or known.sum() < 2:
@@ -216,9 +253,12 @@ def words_of(
     members, n = column.members, len(codes)
     if members is None:
         members = sp.csr_array((np.ones(n), codes, np.arange(n + 1)), shape=(n, len(sizes)))
-    sums = sp.csr_array(members.T.astype(np.float64) @ present)  # for each of its values
     there = np.flatnonzero(known[codes])  # missing values are not compared
-    total = np.asarray(present[there].sum(axis=0), np.float64).ravel()
+    members, present = sp.csr_array(members[there]), sp.csr_array(present[there])
+    strata = strata[there]
+    sums = sp.csr_array(members.T.astype(np.float64) @ present)  # for each of its values
+    total = np.asarray(present.sum(axis=0), np.float64).ravel()
+    held, of = by_stratum(present, strata), by_stratum(members, strata)
     found: list[list[list[Any]]] = []
     for j, size in enumerate(sizes.tolist()):
         if size < FEWEST or not known[j]:
@@ -227,11 +267,44 @@ def words_of(
         own = sums[[j]].toarray().ravel()
         rest = np.maximum(total - own, 0.0)
         inside, outside = own / size, rest / max(len(there) - size, 1)
-        score = log_odds(own, rest)
-        telling = np.flatnonzero(named & (score > level) & (inside >= LEAST_FREQUENCY))
-        best = telling[np.lexsort([telling, -score[telling]])][:WORDS].tolist()
+        score = excess(own, held, of[:, j], np.bincount(strata))
+        more = own * rest.sum() > rest * own.sum()  # not only because there are more words
+        common = (own >= FEWEST) & (inside >= LEAST_FREQUENCY)
+        telling = np.flatnonzero(named & common & more & (score > level))
+        best = telling[np.lexsort([telling, -score[telling]])][: 2 * WORDS].tolist()
         found.append([
             [str(names[i]), round(float(inside[i]), 4), round(float(outside[i]), 4)]
             for i in best
         ])  # fmt: skip
     return found
+
+
+def by_stratum(rows: sp.csr_array, strata: np.ndarray) -> np.ndarray:
+    """(strata, columns) In how many rows of every stratum each column is."""
+    cells = (np.ones(len(strata)), strata, np.arange(len(strata) + 1))
+    one = sp.csr_array(cells, shape=(len(strata), int(strata.max(initial=0)) + 1))
+    return np.asarray((one.T @ rows.astype(np.float64)).todense())
+
+
+def excess(own: np.ndarray, held: np.ndarray, of: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """How many more documents with a value hold each word than by chance, in standard
+    deviations, given how many of every stratum hold the word and have the value.
+
+    The expectation and the variance are those of Mantel and Haenszel (1959). Few documents are
+    not normally distributed, so the deviance of a binomial takes the place of the square.
+
+    >>> strata = np.array([[40.0, 10, 5]]), np.array([10.0]), np.array([100])
+    >>> excess(np.array([10.0, 6, 5]), *strata).round(1)
+    array([3.5, 4.1, 4.9])
+    """
+    from scipy.special import rel_entr
+
+    n = np.maximum(n, 1).astype(np.float64)[:, None]
+    part = of[:, None] / n
+    expected = (held * part).sum(axis=0)
+    variance = (held * (n - held) / np.maximum(n - 1, 1) * part * (1 - part)).sum(axis=0)
+    total = held.sum(axis=0)
+    deviance = 2 * (rel_entr(own, expected) + rel_entr(total - own, total - expected))
+    binomial = expected * (1 - expected / np.maximum(total, 1))
+    ratio = np.divide(binomial, variance, out=np.zeros(len(own)), where=variance > 0)
+    return np.sign(own - expected) * np.sqrt(np.maximum(deviance * ratio, 0.0))

@@ -19,7 +19,12 @@ import scipy.sparse as sp
 
 from tacit.core.wording import count
 from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, header_date
-from tacit.explore.stages.fields import columns_of, compared_words
+from tacit.explore.stages.fields import (
+    columns_of,
+    compared_words,
+    parts_of_addresses,
+    strata_of,
+)
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
 from tacit.explore.stages.wording import names_nothing
@@ -28,7 +33,6 @@ __all__ = ["Periods", "cut_time", "false_discoveries", "follow_time", "left_over
 
 FEWEST = 20  # dated documents for a time line
 ENOUGH = 0.5  # of the documents that must have a date in their head
-STRATA = 5
 CHANGE = 1.5  # times more in the last third than in the first, or the other way round
 SHOWN = 12  # words that rise, and that fall
 
@@ -218,6 +222,9 @@ def moving_words(
         ]
 
     sure &= np.array([not names_nothing(str(names[i])) for i in asked], np.bool_)
+    moved = np.flatnonzero(sure & ((change >= CHANGE) | (change <= 1 / CHANGE)))
+    parts = parts_of_addresses(context.documents(), [str(names[asked[i]]) for i in moved])
+    sure[[i for i in moved if str(names[asked[i]]) in parts]] = False
     rising = np.flatnonzero(sure & (score > 0) & (change >= CHANGE))
     falling = np.flatnonzero(sure & (score < 0) & (change <= 1 / CHANGE))
     ways = [listed(rising), listed(falling)]
@@ -276,11 +283,6 @@ def ranks(days: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     return (rankdata(days) - 0.5) / len(days)
-
-
-def strata_of(lengths: np.ndarray) -> np.ndarray:
-    edges = np.quantile(lengths, np.arange(1, STRATA) / STRATA)
-    return np.searchsorted(edges, lengths, side="right")
 
 
 def frequency(present: sp.csr_array, rows: np.ndarray) -> np.ndarray:

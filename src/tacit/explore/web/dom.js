@@ -33,6 +33,12 @@ const fmt = new Intl.NumberFormat('en-GB'), N = x => fmt.format(x);
 const pct = (x, digits = 0) => (100 * x).toFixed(digits) + '%';
 const pctS = x => (x > 0 && x < .005 ? '<1%' : pct(x));
 const plural = (count, word) => `${N(count)} ${word}${count === 1 ? '' : 's'}`;
+/** At most so many characters, ending at a word where there are several. */
+function cutAt(text, most) {
+  if (text.length <= most) return text;
+  const part = text.slice(0, most - 1), end = part.search(/[\s·,]+\S*$/u);
+  return (end > most / 3 ? part.slice(0, end) : part) + '…';
+}
 const clamp = (x, a, b) => Math.max(a, Math.min(b, x));
 const debounce = (f, ms) => { let t; return (...a) => { clearTimeout(t); t = setTimeout(() => f(...a), ms); }; };
 const lazy = f => { let v; return () => (v === undefined ? (v = f()) : v); };

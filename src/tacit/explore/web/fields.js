@@ -13,7 +13,7 @@ function showColumn(i) {
   curColumn = i;
   const c = passingColumn(M.columns[i]), grouped = M.grouped && c.table, total = c.sizes.reduce((a, b) => a + b, 0);
   $$('#fieldtabs button').forEach((b, j) => b.setAttribute('aria-pressed', j === i));
-  const sizes = c.sizes, most = Math.max(...sizes, 1), order = [...c.values.keys()].sort((a, b) => (c.values[a] === '(none)') - (c.values[b] === '(none)') || sizes[b] - sizes[a] || a - b);
+  const sizes = c.sizes, most = Math.max(...sizes, 1), order = [...c.values.keys()].filter(v => c.values[v] !== '(none)' || M.columns[i].sizes[v]).sort((a, b) => (c.values[a] === '(none)') - (c.values[b] === '(none)') || sizes[b] - sizes[a] || a - b);
   if (saidColumn !== i) { saidColumn = i; $('#fieldsaid').replaceChildren(...columnSaid(c)); }
   const field = M.fields.findIndex(f => f.name === c.name && !f.guessed), heads = [el('th', { scope: 'col', text: c.name, class: 'txt' }), el('th', { scope: 'col', class: 'fsz', text: 'Documents' }), el('th', { scope: 'col', text: 'Words that distinguish it' })];
   if (grouped) heads.push(el('th', { scope: 'col', class: 'fh' }, el('span', { text: 'Groups' }), el('span', { class: 'cells', 'aria-hidden': 'true' }, ...G.map((g, j) => el('i', { class: 'g' + j, title: nameOf(g) })))), el('th', { scope: 'col', class: 'fm', text: 'Mostly in' }));

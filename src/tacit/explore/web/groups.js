@@ -104,14 +104,14 @@ function groupDetail(g) {
     tentative: `Tentative. Most repeats find it, with other documents at its edges (typical overlap ${pct(g.med)}).`,
     loose: `Loose. It falls apart in most repeats (typical overlap ${pct(g.med)}). Do not rely on it as a group of its own.`,
   }[g.lvl];
-  const near = g.near.length ? ` Closest ${g.near.length > 1 ? 'groups' : 'group'}: ${g.near.slice(0, 2).map(j => shortName(G[j])).join('; ')}.` : '';
+  const near = g.near.length ? [` Closest ${g.near.length > 1 ? 'groups' : 'group'}: `, ...g.near.slice(0, 2).flatMap((j, q) => [q ? '; ' : '', el('bdi', { text: shortName(G[j]) })]), '.'] : [];
   const list = (head, items) => (items.length ? [el('h4', { text: head }), el('ul', { class: 'docs' }, ...items)] : []);
   return [
     el('h3', { class: 'txt', text: nameOf(g) }),
     ...(g.title ? [el('p', { class: 'sub txt', dir: 'auto' }, 'Most typical: ', el('q', { text: g.title }))] : []),
     g.edited ? el('p', { class: 'sub' }, el('b', { text: { merged: 'Merged by hand.', split: 'Split off by hand.', pinned: 'Pinned: its documents stay together in later runs.' }[g.edited] || '' })) : null,
     el('p', { class: 'sub' }, sureIcon(g.lvl), ' ' + verdict),
-    el('p', { class: 'sub txt', text: `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.${near}` }),
+    el('p', { class: 'sub txt' }, `${plural(g.n, 'document')}, ${pct(g.n / M.total, 1)} of the collection.`, ...near),
     el('div', { class: 'rowbtns' }, button('Show on the map', () => { state.color = 'group'; state.k = null; state.level = M.level; syncK(); syncLevel(); select(kindFilter(scheme(), i)); toMap(); }), ...extras.group.flatMap(more => more(g))),
     el('h4', { text: 'Contrast words' }), wordBars(g.words.slice(0, 8).map(w => ({ w: w[0], p: w[1], q: w[2] }))),
     ...M.fields.flatMap((f, j) => [el('h4', { class: 'txt', text: f.name }), fieldBars(g, j)]),

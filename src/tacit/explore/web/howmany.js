@@ -53,7 +53,7 @@ function ribbons() {
     for (const [y, i] of o) out[i] = y;
     return out;
   };
-  const cutTo = (str, most) => (str.length > most ? str.slice(0, most - 1) + '…' : str), shown = name => cutTo(narrow ? name.split(' · ')[0] : name, narrow ? 12 : 27);
+  const shown = name => cutAt(narrow ? name.split(' · ')[0] : name, narrow ? 12 : 27);
   const end = (x, node, size, cls, name, y, textX, anchor, test) => {
     const t = svg('text', { x: textX, y, 'text-anchor': anchor, text: shown(name) });
     picture.append(svg('g', { on: { mouseenter: () => light(test), mouseleave: () => light(null) } }, svg('rect', { class: 'nd ' + cls, x, y: node.y, width: 6, height: Math.max(1.5, h(size)) }), t));

@@ -166,8 +166,7 @@ function anchorsFor(s) { // the densest cell of a coarse grid for each kind
     }
     if (where < 0) continue;
     const group = s.nodes ? s.nodes[c] : s.what === 'group' && !s.k ? G[c] : null;
-    let t = s.what === 'group' ? s.names[c].split(' · ').slice(0, 2).join(', ') : s.names[c];
-    if (t.length > 30) t = t.slice(0, 29) + '…';
+    const parts = s.what === 'group' ? s.names[c].split(' · ').slice(0, 2) : [s.names[c]], both = parts.join(', '), t = cutAt(both.length > 30 ? parts[0] : both, 30);
     out.push({ i: c, x: (where % R + .5) / R, y: ((where / R | 0) + .5) / R, t, n: total[c], lvl: group?.lvl });
   }
   out.sort((a, b) => b.n - a.n);

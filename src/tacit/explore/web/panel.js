@@ -96,7 +96,7 @@ function selected(s) {
   else if (m < 5) out.push(el('p', { class: 'note', text: 'Fewer than five documents: contrast words would be noise, so none are shown.' }));
   else if (m === n) out.push(el('p', { class: 'note', text: 'This is the whole collection: there is nothing to contrast it with.' }));
   else {
-    const words = contrast(s.docs, 16).filter(o => !s.q || !s.q.some(q => o.w.startsWith(q))).slice(0, 12);
+    const named = contrast(s.docs, 16, true), words = (named.length ? named : contrast(s.docs, 16)).filter(o => !s.q || !s.q.some(q => o.w.startsWith(q))).slice(0, 12);
     out.push(el('h4', { text: 'Words used more here than elsewhere' }), el('div', {}, wordBars(words)), el('p', { class: 'note', text: 'Percentage of the documents here / of all others. The tick marks the others.' }));
   }
   out.push(el('div', { class: 'rowbtns' },
@@ -114,10 +114,10 @@ function mixture(docs) {
   const by = new Uint32Array(K), m = docs.length, strip = el('div', { class: 'mini', role: 'img' });
   let unsure = 0;
   for (const d of docs) { by[A.cluster[d]]++; if (A.conf[d] < 128) unsure++; }
-  const parts = [...by.keys()].filter(g => by[g]).sort((a, b) => by[b] - by[a]), said = k => parts.slice(0, k).map(g => `${G[g].name[0]} ${pct(by[g] / m)}`).join(', ');
+  const parts = [...by.keys()].filter(g => by[g]).sort((a, b) => by[b] - by[a]), said = k => parts.slice(0, k).map(g => `${shortName(G[g])} ${pct(by[g] / m)}`).join('; ');
   strip.setAttribute('aria-label', 'Groups: ' + said(5));
   for (const g of parts) strip.append(el('i', { class: 'g' + g, title: `${nameOf(G[g])}: ${by[g]}`, css: { 'flex-grow': by[g] } }));
-  const others = parts.length > 3 ? `, ${plural(parts.length - 3, 'more group')}` : '';
+  const others = parts.length > 3 ? `; ${plural(parts.length - 3, 'more group')}` : '';
   return el('div', {}, strip, el('p', { class: 'note txt', text: `Groups: ${said(3)}${others}. Uncertain placements: ${pct(unsure / m)}.` }));
 }
 function csv(s) {

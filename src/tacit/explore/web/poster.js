@@ -20,14 +20,14 @@ function mapPicture(w, h, ratio = 2) {
 function printMap() { $('#printmap').src = mapPicture(1000, 840).canvas.toDataURL('image/png'); }
 
 /* What a section found is its heading; the summary begins with the first finding. */
-const NOTHING_FOUND = /^No |, no group and no word/;
+const NOTHING_FOUND = /^No |, no group and no word|^Documents that use/;
 /** The text of a heading, with what stands in italics between quotes. */
 function quoted(heading) {
   const copy = heading?.cloneNode(true);
   for (const name of copy ? $$('em', copy) : []) name.textContent = `“${name.textContent}”`;
   return copy?.textContent.trim();
 }
-const FINDINGS = ['groups', 'fields', 'time', 'themes', 'oddities', 'howmany', 'map', 'words'];
+const FINDINGS = ['groups', 'fields', 'time', 'map', 'themes', 'oddities', 'reading', 'howmany'];
 function findings() {
   const first = $('.stand')?.textContent.trim() || '', lead = /^.*?[.!?](?=\s|$)/s.exec(first)?.[0] || first;
   return [lead, ...FINDINGS.map(id => quoted($(`#h-${id}`))).filter(text => text && !NOTHING_FOUND.test(text))].slice(0, 5);
@@ -69,7 +69,7 @@ function poster() {
     x.font = `400 16px ${css.sans}`; x.fillStyle = paper.ink;
     const size = N(count[i]), room = W - edge - left - 26 - x.measureText(size).width - 12;
     let name = s.names[i];
-    while (name.length > 4 && x.measureText(name).width > room) name = name.replace(/.…?$/u, '…');
+    while (name.length > 4 && x.measureText(name).width > room) { const bare = name.replace(/…$/u, ''); name = cutAt(bare, bare.length - 1); }
     x.fillText(name, left + 24, y); x.fillStyle = paper.ink3; x.textAlign = 'right'; x.fillText(size, W - edge, y); x.textAlign = 'left';
   });
   if (kinds.length > most) { x.fillStyle = paper.ink3; x.fillText(`and ${N(kinds.length - most)} more`, left + 24, top + 52 + most * 28); }

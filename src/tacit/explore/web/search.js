@@ -109,7 +109,7 @@ function searchFilter(query) {
     matches = matches ? new Set([...matches].filter(d => hit.has(d))) : hit;
   }
   const words = parts.flatMap(part => part.words), inTitle = d => { const j = wordAt(d); return j >= 0 && words.every(p => lower[0][j].includes(p)) ? 256 : 0; };
-  if (indexed) notes.push(`${n < M.total ? `Every word of the ${N(n)} documents on this page` : 'Every word of every document'} was searched; words that begin like yours count${M.search.kind === 'text' ? ', and "quotes" find exact words in a row' : ''}.`);
+  if (indexed) notes.push(`${n < M.total ? `Every word of the ${N(n)} documents on this page` : 'Every word of every document'} was searched${M.aside ? ', except what was set aside (see the notes on the input)' : ''}; words that begin like yours count${M.search.kind === 'text' ? ', and "quotes" find exact words in a row' : ''}.`);
   if (loose) notes.push('The order of words is not on this page: these documents have all words of the phrase.');
   const some = !indexed ? `Only in ${M.terms.length ? `the ${N(M.terms.length)} most widespread words, ` : ''}titles and openings of ${N(worded)} documents: ` : n < M.total ? `In the ${N(n)} of ${N(M.total)} documents on this page: ` : loose ? 'At most ' : '';
   const all = [...matches].sort((a, b) => a - b);

@@ -115,6 +115,9 @@ def heading(report: Report, ranked: list[dict[str, Any]]) -> str:
         telling = sum(bool(listed) for listed in first["words"])
         known = sum(value != NONE for value in first["values"])
         name = column_name(first["name"])
+        if telling in (0, known):
+            every = "Every" if telling else "No"
+            return f"{every} value of {name} has words of its own"
         have = verb(telling, "has words of its own", "have words of their own")
         return f"{number(telling).capitalize()} of {number(known)} values of {name} {have}"
     if ranked[0]["adjusted"] < least:

@@ -101,6 +101,7 @@ def describe_group(
         "words": [
             [clean_line(w), round(float(i), 4), round(float(o), 4)]
             for w, _, i, o in group["words"]
+            if i > o  # a word may be more frequent, but in fewer documents
         ],
         "jac": [round(float(v), 3) for v in jaccard],
         "med": round(group["jaccard"], 3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.explore.report.phrases import plain, section
+from tacit.explore.report.phrases import number, plain, section
 from tacit.explore.report.report import Report
 
 __all__ = ["NAV", "PLACE", "data", "words"]
@@ -55,18 +55,21 @@ def words(report: Report) -> str:
             "the measures agree" if best == k else f"the measures recommend {recommended}"
         )
     elif best == 1:
-        heading = "No division into groups repeats better than chance"
+        heading = "No division into groups repeats clearly better than chance"
     elif choice.get("flat", best) == best:
-        heading = f"{best} is a reasonable number, by two tests"
+        heading = f"{number(best).capitalize()} groups are a reasonable number, by two tests"
     else:
         flat = choice["flat"]
         heading = f"The tree gives {best} groups; of the divisions of all documents at once, "
         heading += f"the one into {flat} repeats best" if flat > 1 else "none repeats"
     lead = "".join(f"<p>{plain([s])}</p>" for s in [*choice["reasons"], *choice["notes"]])
+    tree = (
+        " The groups of this report come from a tree instead, where each level divides the "
+        "groups of the one before it."
+    )
     lead += (
         "<p>For the charts all documents were divided at once, separately for every number of "
-        "groups. The groups of this report come from a tree instead, where each level divides "
-        "the groups of the one before it.</p>"
+        f"groups.{tree if k > 1 else ''}</p>"
     )
     body = CHARTS
     if len(meta["whatks"]) > 1:

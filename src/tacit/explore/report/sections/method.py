@@ -139,15 +139,15 @@ def settings(report: Report) -> list[tuple[str, str]]:
         how = f"Jaccard overlap of four-word sequences of at least {least}"
         rows.append(("Copies", how + (same if report.ran("groups") else "")))
     if meta["languages"]:
-        guess = "function words of 26 languages and scripts; unknown where few or ambiguous"
+        guess = "function words of 55 languages, and scripts; unknown where few or ambiguous"
         rows.append(("Languages", guess))
     if meta["reading"]:
         variety = "variety in a moving window of 50 words (Covington and McFall 2010)"
         ease = "; reading ease (Flesch 1948)" if "ease" in meta["reading"] else ""
         rows.append(("Reading", variety + ease))
     if meta["columns"]:
-        odds = "words by log-odds with an informative prior (Monroe, Colaresi and Quinn 2008)"
-        rows.append(("Fields", f"{odds}; V-measure (Rosenberg and Hirschberg 2007)"))
+        test = "words by the test of Mantel and Haenszel (1959) within five strata of length"
+        rows.append(("Fields", f"{test}; V-measure (Rosenberg and Hirschberg 2007)"))
     if meta["time"]:
         test = "Mantel's (1963) test within five strata of length"
         rows.append(("Trends", f"{test}, 5% false discoveries (Benjamini and Hochberg 1995)"))

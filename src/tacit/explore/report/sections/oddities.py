@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-from tacit.explore.report.phrases import count, percent, section, verb
+from tacit.explore.report.phrases import count, number, percent, section, verb
 from tacit.explore.report.report import LISTED, Report, copies, copy_sets
 
 __all__ = ["NAV", "PLACE", "data", "words"]
@@ -94,33 +94,30 @@ def words(report: Report) -> str:
     heading = "No copies and no outliers"
     if no_outliers or no_copies:
         heading = "No copies" if no_outliers else "No outliers"
-    if exact or near:
-        heading = (
-            f"{count(exact + near, 'pair')} {verb(exact + near, 'overlaps', 'overlap')} heavily"
-        )
-        heading += f", {exact:,} of them word for word" if exact else ""
+    if copied := exact or near or meta["sets"]:
         if sets := meta["sets"]:
             text = "share one text" if sets[0]["exact"] else "share most of one text"
             heading = f"{sets[0]['n']:,} documents {text}"
             if (total := meta["setsOfCopies"]) > 1:
                 heading = f"{total:,} texts have copies; {heading}"
+        else:
+            heading = pairs_found(exact, near)
     elif far:
         heading = f"{count(far, 'document')} {verb(far, 'is', 'are')} unlike all others"
         heading = heading if no_copies else f"No copies; {heading}"
     if not report.ran("outliers"):
         outliers = escape(facts["outliers"]["skipped"])
     elif far:
-        them = verb(far, "it", "them")
         outliers = (
             f"Judged by spelling, words, language and distance to the nearest documents, "
             f"{far:,} {verb(far, 'document is', 'documents are')} beyond what is usual in this "
-            f"collection; the map draws {them} in gray. The limit is set so that about five "
-            "in a thousand ordinary documents exceed it."
+            f"collection; {in_gray(far, unlike_on_map(report))}. The limit is set so that "
+            "about five in a thousand ordinary documents exceed it."
         )
     else:
         outliers = "No document is much more unusual than the others."
     left = NO_COPIES.replace("{why}", without_copies(report))
-    if exact or near:
+    if copied:
         left = COPIES.replace("{aside}", " " + set_aside(report) if report.grouped else "")
     left += CLOSEST_PAIRS if meta["closest"] else ""
     right = f'<h3 class="sub3">Unlike all others</h3><p class="note">{outliers}</p>'
@@ -131,6 +128,47 @@ def words(report: Report) -> str:
     return section("oddities", "Oddities", heading, "", body)
 
 
+def unlike_on_map(report: Report) -> int:
+    """How many of the documents unlike all others can be placed."""
+    score = report.context.arrays("outliers")["score"]
+    return int(((score > 1) & ~report.context.arrays("meaning")["blank"]).sum())
+
+
+def in_gray(far: int, placed: int) -> str:
+    """How the map shows documents unlike all others.
+
+    >>> in_gray(5, 5), in_gray(1, 1)
+    ('the map draws them in gray', 'the map draws it in gray')
+    >>> in_gray(5, 3), in_gray(2, 0)
+    ('the map draws 3 of them in gray and cannot place the others', 'the map cannot place them')
+    """
+    them = verb(far, "it", "them")
+    if not placed:
+        return f"the map cannot place {them}"
+    if placed < far:
+        return f"the map draws {placed:,} of them in gray and cannot place the others"
+    return f"the map draws {them} in gray"
+
+
+def pairs_found(exact: int, near: int) -> str:
+    """Pairs of copies and of near copies, as a heading.
+
+    >>> pairs_found(0, 2)
+    'Two pairs of documents are nearly the same'
+    >>> pairs_found(7, 1)
+    'Seven pairs of documents are the same, word for word; one is nearly the same'
+    """
+    parts = [
+        (n, f"{verb(n, 'is', 'are')} {same}")
+        for n, same in ((exact, "the same, word for word"), (near, "nearly the same"))
+        if n
+    ]
+    n, text = parts[0]
+    first = f"{number(n)} {verb(n, 'pair', 'pairs')} of documents {text}"
+    more = [f"{number(n)} {text}" for n, text in parts[1:]]
+    return "; ".join([first[:1].upper() + first[1:], *more])
+
+
 def set_aside(report: Report) -> str:
     """How copies took part in grouping."""
     aside = report.facts["groups"].get("copies", 0)
@@ -138,8 +176,8 @@ def set_aside(report: Report) -> str:
         return "No two have exactly the same words, so all took part in grouping."
     has, was = ("has", "was") if aside == 1 else ("have", "were")
     return (
-        f"{count(aside, 'document')} {has} exactly the words of an earlier one and {was} put "
-        "into its group."
+        f"{count(aside, 'document')} {has} exactly the words of an earlier one, in some order, "
+        f"and {was} put into its group."
     )
 
 

@@ -1,12 +1,21 @@
 """Reading: how long, varied and easy to read documents are, over all of them and by group."""
 
-from tacit.explore.report.phrases import count, joined, section, the_groups, verb
+from tacit.explore.report.phrases import (
+    UNSPACED,
+    count,
+    joined,
+    section,
+    the_groups,
+    verb,
+    whole,
+)
 from tacit.explore.report.report import Report
 from tacit.explore.stages.reading import MEASURES, quartiles
 
 __all__ = ["NAV", "PLACE", "data", "words"]
 
 PLACE, NAV = 70, (("reading", "Reading"),)
+FEWEST, MUCH = 10, 1.5  # documents of a group that is mentioned; times as long, or as short
 EASE = (  # what Flesch (1948) calls it, from there on
     (90, "very easy"), (80, "easy"), (70, "fairly easy"), (60, "standard"),
     (50, "fairly difficult"), (30, "difficult"), (-1e9, "very difficult"),
@@ -34,15 +43,26 @@ def words(report: Report) -> str:
     measures = report.meta["reading"]
     if measures is None:
         return ""
-    length, sentence = measures["words"]["at"], measures["sentence_words"]["at"][2]
+    length, out = measures["words"]["at"], []
     if report.n_read == 1:
-        heading = f"{count(round(length[2]), 'word')}, {sentence:.0f} to a sentence"
+        heading = count(whole(length[2]), "word")
     else:
-        low, high = round(length[1]), round(length[3])
+        low, high = whole(length[1]), whole(length[3])
         many = f"{low:,} to {high:,} words" if low < high else f"about {count(low, 'word')}"
         heading = f"Half of the documents have {many}"
-        heading += f"; a typical sentence has {sentence:.0f}"
-    out = [f"Words have {measures['word_letters']['at'][2]:.1f} letters in a typical document."]
+    if "sentence_words" in measures:
+        sentence = f"{whole(measures['sentence_words']['at'][2])}"
+        one = report.n_read == 1
+        heading += (
+            f", {sentence} to a sentence" if one else f"; a typical sentence has {sentence}"
+        )
+    else:
+        out.append("The texts do not show where sentences end, so these are not measured.")
+    if report.unspaced:
+        out.append(UNSPACED)
+    else:
+        letters = measures["word_letters"]["at"][2]
+        out.append(f"Words have {letters:.1f} letters in a typical document.")
     if "variety" in measures:
         window = report.facts["reading"]["window"]
         different = measures["variety"]["at"][2] * window
@@ -53,7 +73,7 @@ def words(report: Report) -> str:
         these = "the English document" if n == 1 else f"the {n:,} English documents"
         out.append(
             f"The reading ease of {these} with {report.facts['reading']['least_words']} words "
-            f"or more is {verb(n, '', 'typically ')}{ease:.0f}, which Flesch calls {name}; "
+            f"or more is {verb(n, '', 'typically ')}{signed(ease)}, which Flesch calls {name}; "
             "higher is easier."
         )
     body = f"""<div id="readings"></div>
@@ -66,8 +86,14 @@ KEY = "Bar: the middle half of the documents. Thin line: all but the lowest and 
 Dot: the median, which half are below. The vertical line is the median of all documents."
 
 
+def signed(value: float) -> str:
+    """A whole number with a true minus sign."""
+    return f"{value:,.0f}".replace("-", "−")
+
+
 def extremes(report: Report) -> list[str]:
-    """Groups that read unlike the others: their median is outside the quartiles of all."""
+    """Groups that read unlike the others: their median is outside the quartiles of all, or half
+    as long again. A few documents differ by chance and are not mentioned."""
     measures, groups = report.meta["reading"], report.meta["groups"]
     said: dict[int, list[str]] = {}  # by group
     for name, more, less, unit in (
@@ -81,10 +107,13 @@ def extremes(report: Report) -> list[str]:
             continue
         low, high = measures[name]["at"][1], measures[name]["at"][3]
         (least, a), (most, b) = min(middles), max(middles)
-        if most > high:
-            said.setdefault(b, []).append(f"{more} (typically {most:,.0f}{unit})")
-        if least < low:
-            said.setdefault(a, []).append(f"{less} (typically {least:,.0f}{unit})")
+        middle = measures[name]["at"][2]
+        if name != "ease":
+            low, high = max(low, middle / MUCH), min(high, middle * MUCH)
+        if most > high and groups[b]["n"] >= FEWEST:
+            said.setdefault(b, []).append(f"{more} (typically {signed(most)}{unit})")
+        if least < low and groups[a]["n"] >= FEWEST:
+            said.setdefault(a, []).append(f"{less} (typically {signed(least)}{unit})")
     if not said:
         return ["No group reads much differently from the others."] if report.grouped else []
     return [f"T{the_groups([groups[g]])[1:]} has {joined(has)}." for g, has in said.items()]

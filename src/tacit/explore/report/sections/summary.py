@@ -7,6 +7,7 @@ import numpy as np
 
 from tacit.explore.report.clean_text import TITLES, clean_line, cut
 from tacit.explore.report.phrases import (
+    UNSPACED,
     column_name,
     count,
     group_name,
@@ -18,6 +19,7 @@ from tacit.explore.report.phrases import (
     sampled,
     small_percent,
     verb,
+    whole,
     words_in,
 )
 from tacit.explore.report.report import Report
@@ -181,8 +183,9 @@ def group_findings(report: Report) -> list[str]:
         first += f"<b>None of them is firm</b>: each changes {tested}."
     levels = grouping.get("levels", [])
     if level is not None and level + 1 < len(levels):
-        finest = number(levels[-1]["nodes"])
-        first += f" The finest division that still repeats has {finest} groups."
+        finest = levels[-1]
+        of_them = how_many_firm(finest["firm"], finest["nodes"])
+        first += f" The finest division has {number(finest['nodes'])} groups, {of_them}."
     out = [first]
     if middle:
         them = verb(len(middle), "it", "them")
@@ -198,6 +201,16 @@ def group_findings(report: Report) -> list[str]:
             f"do not rely on {verb(len(loose), 'it', 'them')}. {listing(loose, 3)}"
         )
     return out
+
+
+def how_many_firm(firm: int, total: int) -> str:
+    """The firm among some groups, as the end of a sentence.
+
+    >>> how_many_firm(0, 8), how_many_firm(1, 8), how_many_firm(8, 8)
+    ('none of them firm', 'one of them firm', 'all of them firm')
+    """
+    some = "none" if not firm else "all" if firm == total else number(firm)
+    return f"{some} of them firm"
 
 
 def how_many(groups: list[tuple[int, dict[str, Any]]], verdict: str) -> str:
@@ -319,7 +332,7 @@ def figures(report: Report) -> list[tuple[str, str]]:
         rows.append(("Different words", f"{counted['types']:,}"))
         if report.ran("meaning"):
             rows.append(("Words used to compare", f"{facts['meaning']['words']:,}"))
-        rows.append(("Typical length", count(round(counted["median_length"]), "word")))
+        rows.append(("Typical length", count(whole(counted["median_length"]), "word")))
     if (guess := report.meta["languages"]) is not None:
         rows.append(("Language", language_figure(guess)))
     short = f'<span class="mono" title="{report.result}">{report.result[:12]}</span>'
@@ -340,12 +353,27 @@ def language_figure(guess: dict[str, Any]) -> str:
 def input_notes(report: Report) -> str:
     """What reading the input changed, and what was missing from it, as list items."""
     facts, lines = report.facts, list(report.facts["ingest"]["sentences"])
+    lines += titled_notes(report)
+    if report.unspaced:
+        lines.append(UNSPACED)
     if blanks := facts["meaning"].get("blank", 0):
         wordless = count(blanks, "document")
         lines.append(f"{wordless} without a word to compare by, not on the map.")
     lines += [*column_notes(report), *time_notes(facts["time"])]
     shown = (escape(cut(clean_line(line), 300)) for line in lines)
     return "".join(f"<li><bdi>{line}</bdi></li>" for line in shown)
+
+
+def titled_notes(report: Report) -> list[str]:
+    """How many of the empty documents have a title at least."""
+    empty = report.facts["ingest"].get("repairs", {}).get("empty", 0)
+    if not empty or not report.ran("counts"):
+        return []
+    titled = empty - int((report.context.arrays("counts")["lengths"] == 0).sum())
+    if titled <= 0:
+        return []
+    has = verb(titled, "document has", "documents have")
+    return [f"{titled:,} empty {has} a title, which is read as the text."]
 
 
 def column_notes(report: Report) -> list[str]:

@@ -87,10 +87,9 @@ def words(report: Report) -> str:
     themes = report.meta["themes"]
     if themes is None:
         return ""
-    lead = (
-        "A document is in one group only, but it can be about several themes. The percentage "
-        "is how much of all text belongs to the theme."
-    )
+    groups = "A document is in one group only, but it can be about several themes."
+    lead = groups if "groups" in themes else "A document can be about several themes."
+    lead += " The percentage is how much of all text belongs to the theme."
     if "groups" in themes:
         lead += " A cell is the stronger, the more of the group’s text belongs to the theme."
     heat = '<th class="ht">In each group<div class="hh" id="hh" aria-hidden="true"></div></th>'
@@ -112,7 +111,7 @@ def heading(report: Report) -> str:
     out = f"{how_many} {verb(max(firm, 1), 'comes', 'come')} back in a second run"
     if total < 3:  # all of the text
         return out
-    return f"{out}; the largest two, {joined_names(first)}, make up {shares} of the text"
+    return f"{out}; {shares} of the text is about the largest two, {joined_names(first)}"
 
 
 TABLE = """<div class="ctl"><span id="lamname">Show words that are</span><span>common</span>\

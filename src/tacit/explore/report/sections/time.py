@@ -1,5 +1,6 @@
 """Time: documents in every period, the groups among them, and words that rise and fall."""
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tacit.explore.report.phrases import (
     words_in,
 )
 from tacit.explore.report.report import Report
+from tacit.explore.stages.dates import MONTHS
 from tacit.explore.stages.time import false_discoveries, ranks, trend
 
 __all__ = ["NAV", "PLACE", "data", "moved_groups", "span", "words"]
@@ -43,7 +45,7 @@ def data(report: Report) -> None:
         np.add.at(table, (labels[both], stage["period"][both]), 1)
         out["groups"] = table.tolist()
         out |= group_trends(stage["day"][both], labels[both], k)
-    out["years"] = years_of(report) if "\N{EN DASH}" in facts["periods"][0] else None
+    out["ends"] = ends_of(report)
     if report.shown.mapped:
         period = report.context.arrays("time")["period"][report.shown.on_map]
         report.add_array("period", np.asarray(period, np.int64) + 1)
@@ -69,16 +71,32 @@ def group_trends(days: np.ndarray, labels: np.ndarray, k: int) -> dict[str, Any]
 
 
 def span(time: dict[str, Any]) -> tuple[str, str]:
-    """The first and the last period, as a sentence calls them; years where these are longer."""
-    first, last = time["years"] or (time["periods"][0], time["periods"][-1])
+    """The first and the last period, as a sentence calls them; years or days where they are
+    several."""
+    first, last = time["ends"] or (time["periods"][0], time["periods"][-1])
     return the_period(first), the_period(last)
 
 
-def years_of(report: Report) -> tuple[str, str]:
-    """The years of the first and of the last document on the time line."""
-    stage = report.context.arrays("time")
+def ends_of(report: Report) -> tuple[str, str] | None:
+    """The first and the last year or day of a document on the time line, where the periods
+    are several years or weeks; else the names of the periods tell."""
+    stage, facts = report.context.arrays("time"), report.facts["time"]
     days = stage["day"][stage["period"] >= 0].astype("datetime64[D]")
-    return str(days.min().astype("datetime64[Y]")), str(days.max().astype("datetime64[Y]"))
+    if "\N{EN DASH}" in facts["periods"][0]:
+        return str(days.min().astype("datetime64[Y]")), str(days.max().astype("datetime64[Y]"))
+    if facts["unit"] == "week":
+        return written_day(days.min()), written_day(days.max())
+    return None
+
+
+def written_day(day: np.datetime64) -> str:
+    """A day as the names of periods write it.
+
+    >>> written_day(np.datetime64("2016-01-05"))
+    '5 Jan 2016'
+    """
+    when = day.astype(date)
+    return f"{when.day} {MONTHS[when.month - 1].capitalize()} {when.year}"
 
 
 def bar_of(unit: str) -> str:
@@ -101,10 +119,12 @@ def moved_groups(report: Report) -> str:
     for sign, moves in ((1, "grows"), (-1, "shrinks")):
         g = max(range(len(change)), key=lambda g: sign * change[g])
         if time["moves"][g] == sign and sign * change[g] >= MOVED:
-            of = "" if parts else " of the documents"
             early, late = small_percent(time["early"][g]), small_percent(time["late"][g])
-            parts.append(f"{the_groups([groups[g]])} {moves} from {early} to {late}{of}")
-    text = ", ".join(parts)
+            if not parts:
+                early += " of the first third of the documents"
+                late += " of the last"
+            parts.append(f"{the_groups([groups[g]])} {moves} from {early} to {late}")
+    text = "; ".join(parts)
     return text[:1].upper() + text[1:]
 
 
@@ -128,6 +148,7 @@ def words(report: Report) -> str:
     if time["sizes"]:
         most = max(range(len(time["sizes"])), key=lambda i: time["sizes"][i])
         when = the_period(time["periods"][most])
+        when = f"the week of {when}" if time["unit"] == "week" else when
         lead += f" The most, {count(time['sizes'][most], 'document')}, are from {when}."
     passed = "No word is in enough of them."
     if time["asked"]:

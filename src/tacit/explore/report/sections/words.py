@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacit.explore.report.clean_text import clean_line
-from tacit.explore.report.phrases import count, minus, section, verb
+from tacit.explore.report.phrases import UNSPACED, count, minus, section, verb
 from tacit.explore.report.report import Report
 from tacit.explore.report.search_index import as_sets, varints
 from tacit.explore.report.sections.summary import spoken
@@ -89,6 +89,7 @@ def identifying_words(
     total = by.sum(axis=1)
     score = np.where(by >= 5, by / np.maximum(total, 1)[:, None] * np.sqrt(by), 0)
     score[by < 0.5 * total[:, None]] = 0
+    score[report.meta["unnamed"]] = 0  # function words go with long documents
     ranked = np.argsort(-score, axis=0, kind="stable")
     words: list[list] = []
     for rank in range(min(len(names), DISTINCT)):
@@ -138,7 +139,8 @@ def words(report: Report) -> str:
 id="zipf"></div></div><div><h4>Vocabulary growth</h4><p class="note">{heaps}</p><div \
 id="heaps"></div></div></div>
 {LANGUAGE if report.live else ""}</details>"""
-    return section("words", "Words", heading, "", body)
+    lead = f"<p>{UNSPACED}</p>" if report.unspaced else ""
+    return section("words", "Words", heading, lead, body)
 
 
 LOOKUP = """<form class="wform" id="wf"><label class="vh" for="w">Look up a word</label><input \
