@@ -113,7 +113,7 @@ def settled(tree, rows, grow=None):
 
 def test_the_finest_level_that_does_not_fall_apart_is_shown_before_any_that_does(monkeypatch):
     monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: True)
-    counts, _, _ = planted(own=0)
+    counts, _, _ = planted(600, own=0)
     tree, rows = grow(counts, flat=1), own_space(counts, 2, seed=SEED)
     sizes = sorted(len(tree.nodes[i].documents) for i in tree.levels[0])
     stability_by_size(monkeypatch, sizes[-1])
@@ -127,7 +127,7 @@ def test_the_finest_level_that_does_not_fall_apart_is_shown_before_any_that_does
 
 def test_what_falls_apart_does_not_weigh_where_two_groups_are_shown_instead(monkeypatch):
     monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: False)
-    counts, _, _ = planted(own=0)
+    counts, _, _ = planted(600, own=0)
     tree, rows = grow(counts, flat=1), own_space(counts, 2, seed=SEED)
     sizes = sorted(len(tree.nodes[i].documents) for i in tree.levels[0])
     stability_by_size(monkeypatch, sizes[-1])
@@ -137,9 +137,10 @@ def test_what_falls_apart_does_not_weigh_where_two_groups_are_shown_instead(monk
     assert tree.nodes[0].split is split
 
 
-def test_a_level_that_falls_apart_is_shown_where_none_does_better(monkeypatch):
-    counts, _, _ = planted(own=0)
-    stability_by_size(monkeypatch, 10_000)
+@pytest.mark.parametrize(("n", "least"), [(600, 10_000), (480, 200)])
+def test_a_level_that_falls_apart_is_shown_where_none_does_better(n, least, monkeypatch):
+    counts, _, _ = planted(n, own=0)
+    stability_by_size(monkeypatch, least)  # few documents all fall apart
     tree, cut = settled(grow(counts, flat=1), own_space(counts, 2, seed=SEED))
     assert (len(cut), tree.loose) == (BROAD, [])
 

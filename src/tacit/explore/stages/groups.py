@@ -232,28 +232,32 @@ def settle_level(
 ) -> tuple[GroupTree, list[int], np.ndarray]:  # fmt: skip
     """The tree, the groups to show first, and what ``repeat_tree`` says of them. Where they
     fall apart, the first level becomes that of the next smaller number; after the smallest, the
-    finest level above it that does not fall apart, if there is one. If that is k-means with two
-    groups, what falls apart no longer weighs in the tree: it grows again."""
+    finest level above it that falls apart less, if there is one. If that is k-means with two
+    groups, what falls apart no longer weighs in the tree: it grows again. Of few documents all
+    groups fall apart somewhat, and a coarser level would say less (benchmark ``groups``)."""
 
-    def falls_apart(cut: list[int]) -> bool:
+    def standing(cut: list[int]) -> int:
+        """0 where most documents are in loose groups, 1 where too few are in firm ones."""
         shares = dict.fromkeys((word for _, word in VERDICTS), 0.0)
         for i in cut:
             verdict = verdict_of(float(np.median(overlaps_of(tree.nodes[i]))))
             shares[verdict] += len(tree.nodes[i].documents) / len(rows)
-        return shares["loose"] > MOST_LOOSE or shares["firm"] < LEAST_FIRM
+        return 0 if shares["loose"] > MOST_LOOSE else 1 + (shares["firm"] >= LEAST_FIRM)
 
     while True:
         cut = choose_cut(tree)
         confidence = repeat_tree(tree, cut, rows, effort, seed, engine)
-        if not falls_apart(cut):
+        if (now := standing(cut)) == 2:
             break
         loose, smaller = [*tree.loose, tree.numbers[-1]], tree.numbers[:-1]
-        above = [len(level) for level in tree.levels[: tree.first] if not falls_apart(level)]
-        if not smaller and above[-1:] == [2] == list(tree.emphasis[:1]):
+        coarser = tree.levels[: tree.first] if len(rows) > FEW else []
+        above = [(standing(level), len(level)) for level in coarser]
+        better, k = max(above, default=(0, 0))
+        if not smaller and better > now and k == 2 == tree.emphasis[0]:
             split, tree = tree.nodes[0].split, grow(asked=2)
             tree.nodes[0].split = split
-        elif smaller or above:
-            tree.numbers = smaller or (above[-1],)
+        elif smaller or better > now:
+            tree.numbers = smaller or (k,)
             sizes = [len(level) for level in tree.levels]
             tree.first = int(np.searchsorted(sizes, tree.numbers[-1]))
             for each in tree.nodes:
