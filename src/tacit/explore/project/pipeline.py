@@ -58,7 +58,7 @@ LIVE_STAGES = (
     Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
           live=True),
 )  # fmt: skip
-INGEST = 4  # version
+INGEST = 5  # version
 READING = "Reading documents"
 
 

@@ -74,7 +74,7 @@ class Terms(NamedTuple):
     names: np.ndarray  # (T,) the most frequent form, as it was counted
     bases: list[str]  # what its forms have in common
     of: np.ndarray  # (V,) the term of every word, -1 for what names nothing
-    table: sp.csr_array  # (n, T) the logarithm of 1 + count, long documents scaled down
+    table: sp.csr_array  # (n, T) counts, those of long documents scaled down
     stops: np.ndarray  # (T, languages) bool
     recurrence: np.ndarray  # (T,) how likely it recurs in a document, 1 for the usual term
 
@@ -185,7 +185,7 @@ def find_terms(
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     typical = max(float(np.median(lengths)) if n else 0.0, WORDY)
     scale = np.minimum(1.0, typical / np.maximum(lengths, 1.0))
-    table.data = np.log1p(table.data * np.repeat(scale, np.diff(table.indptr)))
+    table.data *= np.repeat(scale, np.diff(table.indptr)).astype(np.float32)
     best = np.zeros(len(common), np.int64)
     often = np.bincount(counts.indices, counts.data, minlength=len(words))
     for i in used[np.argsort(often[used], kind="stable")]:
