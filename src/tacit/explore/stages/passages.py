@@ -143,18 +143,33 @@ class Passages:
         starts = [i for i in marked if i - 1 not in inside]
         stops = [i + 1 for i in marked if i + 1 not in inside]
         for i, j in zip(starts, stops, strict=True):
-            start, stop = places[i][0], places[j - 1][1]
-            if is_end(text, places, i - 1) or is_end(text, places, j - 1):
-                out.append((start, stop))
-                run = " ".join(words[i:j])
-                self.seen[run] += 1
-                self.written.setdefault(run, " ".join(text[start:stop].split())[:200])
+            first, last = bordered(text, places, i, j)
+            if last - first < EDGE_WORDS:
+                continue
+            start, stop = places[first][0], places[last - 1][1]
+            out.append((start, stop))
+            run = " ".join(words[first:last])
+            self.seen[run] += 1
+            self.written.setdefault(run, " ".join(text[start:stop].split())[:200])
         return out
 
 
 def is_enough(left: str, text: str, least: float) -> bool:
     """Whether so much of a text is left."""
     return len(left.split()) >= max(1, least * len(text.split()))
+
+
+def bordered(
+    text: str, places: list[tuple[int, int]], i: int, j: int
+) -> tuple[int, int]:
+    """The words from i to j if a sentence begins or ends there; else from where one begins in
+    between, or to where one ends; none where no sentence does."""
+    borders = [k for k in range(i, j + 1) if is_end(text, places, k - 1)]
+    if not borders:
+        return i, i
+    if borders[0] == i or borders[-1] == j:
+        return i, j
+    return max((borders[0], j), (i, borders[-1]), key=lambda words: words[1] - words[0])
 
 
 def is_end(text: str, places: list[tuple[int, int]], i: int) -> bool:
