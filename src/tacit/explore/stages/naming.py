@@ -174,6 +174,8 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, wording: Wording, labels: np.ndarray, k: int) -> "Scores":
+        from tacit.cluster.descriptions import log_odds
+
         rows = np.flatnonzero(labels >= 0)
         table = sp.csr_array(wording.terms.table[rows])
         codes, n = labels[rows], len(rows)
@@ -184,7 +186,15 @@ class Scores(NamedTuple):
         )
         sizes = np.bincount(codes, minlength=k).astype(np.float64)
         outside = (present.sum(axis=0) - present) / np.maximum(n - sizes, 1)[:, None]
-        score = log_odds(counts, counts - largest(table, codes, k))
+        total = counts.sum(axis=0)
+        most, other = largest(table, codes, k), total - counts
+        odds = [  # with the prior; what is left out counts as one more word
+            log_odds(np.append(a - b + total, b.sum()), np.append(c + total, 0.0))[:-1]
+            for a, b, c in zip(counts, most, other, strict=True)
+        ]
+        size = counts.sum(axis=1, keepdims=True)
+        clear = counts * (total.sum() - size) >= CLEARLY * other * size
+        score = np.where(clear, np.maximum(odds, 0.0), 0.0)
         score *= np.sqrt(np.clip(wording.terms.recurrence, LEAST_RECURRENT, 1.0))
         return cls(score, present / np.maximum(sizes, 1)[:, None], outside, sizes)
 
@@ -197,28 +207,6 @@ def largest(table: sp.csr_array, codes: np.ndarray, k: int) -> np.ndarray:
     return out
 
 
-def log_odds(counts: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """(groups, terms) How many standard deviations the log-odds of a term are higher in a group
-    than outside it, 0 where it is not clearly more frequent; ``used`` are those of the counts
-    that are evidence for the group.
-
-    >>> counts = np.array([[30.0, 3.0, 50.0], [0.0, 0.0, 50.0]])
-    >>> log_odds(counts, counts).round(1)
-    array([[3. , 0.8, 0. ],
-           [0. , 0. , 6. ]])
-    """
-    prior = counts.sum(axis=0)  # all documents of the parent
-    other = prior - counts
-    every, size = prior.sum(), counts.sum(axis=1, keepdims=True)
-    inside, outside = used + prior, other + prior
-    with np.errstate(divide="ignore", invalid="ignore"):  # of terms that are not used, or all
-        odds = np.log(inside / (size + every - inside))
-        z = odds - np.log(outside / (2 * every - size - outside))
-        z /= np.sqrt(1 / inside + 1 / outside)
-        clear = counts * (every - size) >= CLEARLY * other * size
-        return np.where(clear & (z > 0), np.nan_to_num(z, posinf=0.0), 0.0)
-
-
 def content_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     """Which terms may name these documents: no function words of their languages, nor of
     those of the few that hold the term ("que" of two Spanish letters among English ones)."""
@@ -227,7 +215,7 @@ def content_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     if votes.sum() < UNSURE * size:
         active[:] = True
     stops = wording.terms.stops
-    out = stops[:, active].any(axis=1)
+    out: np.ndarray = np.any(stops[:, active], axis=1)
     listed = np.flatnonzero(stops.any(axis=1))
     guess = wording.languages[rows]
     known = np.flatnonzero(guess != UNKNOWN)

@@ -40,7 +40,7 @@ class PassagesFound:
         self.documents = 0
         self.pieces, self.shown = Counter[int](), dict[int, str]()
         self.edges = Counter[tuple[str, ...]]()
-        self.number = defaultdict[str, int](lambda: len(self.number))
+        self.number: dict[str, int] = defaultdict(lambda: len(self.number))
         self.rows: list[np.ndarray] = []  # the numbers of the words of each document
 
     def add(self, text: str) -> None:
