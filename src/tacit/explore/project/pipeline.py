@@ -37,7 +37,7 @@ STAGES = (
     Stage("meaning", 7, "Finding directions of meaning", ("counts",), ("seed", "effort"),
           find_meaning),
     Stage("map", 2, "Drawing the map", ("meaning",), ("seed", "effort"), draw_map),
-    Stage("groups", 23, "Finding groups", ("ingest", "counts", "meaning"),
+    Stage("groups", 24, "Finding groups", ("ingest", "counts", "meaning"),
           ("seed", "effort", "k"), find_groups),
     Stage("what_if", 5, "Trying other numbers of groups", ("counts", "meaning"),
           ("seed", "effort"), group_otherwise),
@@ -50,8 +50,8 @@ STAGES = (
           ("seed", "effort", "topics"), find_themes),
     Stage("reading", 2, "Measuring how documents read", ("ingest", "language_guess"), (),
           read_documents),
-    Stage("fields", 3, "Comparing columns", ("ingest", "counts"), (), compare_fields),
-    Stage("time", 2, "Following time", ("ingest", "counts"), (), follow_time),
+    Stage("fields", 4, "Comparing columns", ("ingest", "counts"), (), compare_fields),
+    Stage("time", 3, "Following time", ("ingest", "counts"), (), follow_time),
 )  # fmt: skip
 LIVE_STAGES = (
     Stage("index", 1, "Indexing the texts", ("ingest", "counts"), (), index_texts, live=True),

@@ -13,7 +13,7 @@ from tacit.explore.stages.ingest import RESERVED
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
-from tacit.explore.stages.wording import names_nothing
+from tacit.explore.stages.wording import names_nothing, stand_in_addresses
 
 __all__ = [
     "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "written",
@@ -191,12 +191,14 @@ def compare_fields(context: Context) -> Output:
 
 
 def compared_words(context: Context) -> tuple[sp.csr_array, np.ndarray]:
-    """Which documents hold which of the words that are in some documents and not in most."""
-    counts = context.matrix("counts", "counts")
+    """Which documents hold which of the words that are in some documents and not in most, and
+    in text rather than in addresses."""
+    counts, words = context.matrix("counts", "counts"), context.words()
     used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    used = used[~stand_in_addresses(context.documents(), counts, words)[used]]
     present = sp.csr_array(counts[:, used])
     present.data = np.ones(len(present.data), np.float32)  # sums are taken in double
-    return present, context.words()[used]
+    return present, words[used]
 
 
 def words_of(

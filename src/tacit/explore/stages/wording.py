@@ -32,7 +32,7 @@ from tacit.explore.stages.stop_lists import stop_characters
 from tacit.explore.stages.word_forms import singular, without_article
 from tacit.text.characters import UNSPACED
 
-__all__ = ["Sample", "Terms", "Wording"]
+__all__ = ["Sample", "Terms", "Wording", "stand_in_addresses"]
 
 SAMPLE_CHARACTERS = 3_000_000
 SHORTEST_PART = 1500  # characters of each document in the sample, at least
@@ -54,6 +54,7 @@ ADDRESS = re.compile(
 ABBREVIATION = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}(?!\w)")
 PATH = re.compile(r"(?<![\w/.~+-])(?:[\w.~+-]*/){2}[\w.~+/-]*")
 ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re.M | re.I)
+MENTION = re.compile(r"\W*@")
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
 TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,300}>|&#?\w{1,8};|#\d{2,5};|\b(?:lt|gt|amp|quot|nbsp);")
 ENDS = frozenset('.!?…:;"“”()•*-–—>|')
@@ -319,12 +320,12 @@ def is_short(word: str) -> bool:
 # --- Sample ---
 
 
-def sample_texts(documents: Any) -> Iterable[tuple[int, str]]:
-    """An even sample of the documents, the beginning of each."""
+def sample_texts(documents: Any, whole: bool = False) -> Iterable[tuple[int, str]]:
+    """An even sample of the documents, the beginning of each if not the ``whole``."""
     n = len(documents)
     many = min(n, SAMPLE_CHARACTERS // SHORTEST_PART)
     wanted = np.unique(np.linspace(0, max(n - 1, 0), many).astype(np.int64))
-    longest = SAMPLE_CHARACTERS // max(len(wanted), 1)
+    longest = None if whole else SAMPLE_CHARACTERS // max(len(wanted), 1)
     start = 0
     for block, rows in zip(documents.blocks, documents.counts, strict=True):
         i, j = np.searchsorted(wanted, [start, start + rows])
@@ -472,13 +473,31 @@ def tokens_of(
     sample = Sample(
         by_row.astype(np.int64), words, surface, first, capitals, forms, point, runs, none, none
     )
-    inside = np.zeros(len(vocabulary), np.int64)
+    return sample, count_parts(noise, known) > outside
+
+
+def count_parts(noise: Counter[str], known: dict[str, int]) -> np.ndarray:
+    """How often each word is part of what was left out."""
+    inside = np.zeros(len(known), np.int64)
     for address, count in noise.items():
         for part in set(re.findall(r"[\w'-]+", address.lower())):
             for piece in {part, *re.split("[-_]", part)}:
                 if piece in known:
                     inside[known[piece]] += count
-    return sample, inside > outside
+    return inside
+
+
+def stand_in_addresses(documents: Any, counts: sp.csr_array, words: np.ndarray) -> np.ndarray:
+    """Which words are parts of addresses more often than they stand in text, where a person
+    who is mentioned ("@ann") does; ``counts`` are those of the words in the documents."""
+    noise: Counter[str] = Counter()
+    rows = []
+    for row, text in sample_texts(documents, whole=True):
+        rows.append(row)
+        if any(sign in text for sign in ADDRESS_SIGNS):
+            noise.update(each for each in ADDRESS.findall(text) if not MENTION.match(each))
+    every = np.asarray(counts[rows].sum(axis=0)).ravel()
+    return 2 * count_parts(noise, {str(word): i for i, word in enumerate(words)}) > every
 
 
 def mostly_capitals(tokens: Sample, size: int) -> np.ndarray:
