@@ -115,6 +115,20 @@ def test_subjects_of_long_texts_come_before_rare_words_that_no_other_group_has()
     assert names_of(texts, np.repeat(np.arange(6), 8))[0][0] == "harbor"
 
 
+def test_phrases_of_long_texts_come_from_all_over_them(monkeypatch):
+    monkeypatch.setattr("tacit.explore.stages.wording.SAMPLE_CHARACTERS", 40 * 6000)
+    rng = np.random.default_rng(5)
+    common = [f"wort{chr(97 + i)}{chr(97 + j)}" for i in range(10) for j in range(10)]
+    texts = []
+    for own in ("Muscle Shoals", "Harbor Meadow"):
+        for _ in range(20):
+            words = [*rng.choice(common, 1600), *[own] * 40]
+            texts.append(" ".join([*rng.choice(common, 1600), *rng.permutation(words)]))
+    first, second = names_of(texts, np.repeat([0, 1], 20))
+    assert first[0] == "Muscle Shoals"
+    assert second[0] == "Harbor Meadow"
+
+
 def test_long_texts_are_named_by_frequency_and_one_document_does_not_decide():
     rng = np.random.default_rng(2)
     common = [f"wort{chr(97 + i)}{chr(97 + j)}" for i in range(10) for j in range(10)]

@@ -260,13 +260,10 @@ def test_very_few_documents_have_no_line(tmp_path, n):
 
 
 def test_parts_of_addresses_are_no_words_that_rise_but_people_who_are_mentioned_are(tmp_path):
-    texts = [
-        f"we sailed by the harbor {i} with our friends"
-        + (" as @annlee said https://x.example/tTgeqxNq or zhou@harborpost.org" if i > 60 else "")
-        for i in range(120)
-    ]
+    early, late = "and an old ship or two boats", "said @annlee at https://x.example/tTgeqxNq"
+    texts = [f"we saw the harbor {late if i > 90 else early}" for i in range(120)]
     dates = [f"20{i // 12 + 10}-03-01" for i in range(120)]
     facts = explored_times(tmp_path / "a", texts, dates).facts("time")
     rising = {each["word"] for each in facts["rising"]}
     assert "annlee" in rising
-    assert {"ttgeqxnq", "example", "harborpost", "zhou"}.isdisjoint(rising)
+    assert {"ttgeqxnq", "example", "https"}.isdisjoint(rising)

@@ -35,7 +35,7 @@ from tacit.text.characters import UNSPACED
 __all__ = ["Sample", "Terms", "Wording", "stand_in_addresses"]
 
 SAMPLE_CHARACTERS = 3_000_000
-SHORTEST_PART = 1500  # characters of each document in the sample, at least
+SHORTEST_PART = 1500  # characters of each document in the sample, and of a part of it, at least
 RARE = 2  # documents that a term must be in, and one in RARE_SHARE of a large collection
 RARE_SHARE = 2000
 PRIOR = 10  # documents with the usual rate, added to those of each term
@@ -321,7 +321,7 @@ def is_short(word: str) -> bool:
 
 
 def sample_texts(documents: Any, whole: bool = False) -> Iterable[tuple[int, str]]:
-    """An even sample of the documents, the beginning of each if not the ``whole``."""
+    """An even sample of the documents, parts of long ones if not the ``whole``."""
     n = len(documents)
     many = min(n, SAMPLE_CHARACTERS // SHORTEST_PART)
     wanted = np.unique(np.linspace(0, max(n - 1, 0), many).astype(np.int64))
@@ -332,8 +332,23 @@ def sample_texts(documents: Any, whole: bool = False) -> Iterable[tuple[int, str
         text = block.load() if j > i else None
         for row in wanted[i:j]:
             if text is not None:
-                yield int(row), text.string(int(row) - start)[:longest]
+                found = text.string(int(row) - start)
+                yield int(row), found if longest is None else parts_of(found, longest)
         start += rows
+
+
+def parts_of(text: str, most: int) -> str:
+    """A text that is too long in parts from all over it.
+
+    >>> len(parts_of("ab" * 9000, 6000)), parts_of("short", 6000)
+    (6006, 'short')
+    """
+    if len(text) <= most:
+        return text
+    parts = max(1, most // SHORTEST_PART)
+    size = most // parts
+    starts = np.linspace(0, len(text) - size, parts).astype(np.int64).tolist()
+    return "\n\n".join(text[start : start + size] for start in starts)
 
 
 @cache
