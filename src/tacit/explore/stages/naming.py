@@ -2,13 +2,14 @@
 
 A term names a group if its documents use it more than the other documents of the same parent:
 
-    score  =  (log-odds inside - log-odds outside) / standard deviation
+    score  =  z * sqrt(log2(ratio)),    ratio  =  frequency inside / frequency outside
 
-with an informative Dirichlet prior (Monroe et al. 2008): the counts in all documents of the
-parent. Words that are frequent in the group and nowhere else come first, before rare words that
-no other group has. Long documents count as if they were of usual length, and the document that
-has most of a term is left out, so that one full of it does not name a group. No two siblings
-share a term: it goes to the one it scores highest in. Left out is what
+where z is the difference of the log-odds inside and outside over its standard deviation, with
+an informative Dirichlet prior (Monroe et al. 2008): the counts in all documents of the parent.
+So what is frequent in the group comes before rare words that no other group has. Long documents
+count as if they were of usual length, and the document that has most of a term is left out: one
+full of it does not name a group. No two siblings share a term: it goes to the one it scores
+highest in. Left out is what
 stands between the same words and marks in most of its places: a form that is filled in
 ("Quote, Profile, Research"), not a subject. A term becomes a phrase where its neighbor is the
 same in many of its places ("interest rates"), between different words: in one sentence that is
@@ -55,6 +56,7 @@ NAMELESS = "no words of its own"
 WORDS = 14  # listed for every group
 IN_NAME = 3
 CLEARLY = 1.5  # times its frequency in the other documents
+ENOUGH = 8.0  # times: a term that is rarer elsewhere scores no higher
 LEAST_RECURRENT = 0.1  # a word that hardly ever recurs in a document scores as if this often
 COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if any does
 CANDIDATES = 40  # terms of a group, at most
@@ -192,9 +194,11 @@ class Scores(NamedTuple):
             log_odds(np.append(a - b + total, b.sum()), np.append(c + total, 0.0))[:-1]
             for a, b, c in zip(counts, most, other, strict=True)
         ]
-        size = counts.sum(axis=1, keepdims=True)
-        clear = counts * (total.sum() - size) >= CLEARLY * other * size
-        score = np.where(clear, np.maximum(odds, 0.0), 0.0)
+        size = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        rest = np.maximum(total.sum() - size, 1.0)
+        ratio = (counts / size) / np.maximum(other / rest, 1e-12)
+        score = np.where(ratio >= CLEARLY, np.maximum(odds, 0.0), 0.0)
+        score *= np.sqrt(np.log2(np.clip(ratio, 1.0, ENOUGH)))
         score *= np.sqrt(np.clip(wording.terms.recurrence, LEAST_RECURRENT, 1.0))
         return cls(score, present / np.maximum(sizes, 1)[:, None], outside, sizes)
 
