@@ -44,7 +44,7 @@ REMAINS = """
 lt gt amp quot nbsp apos http https ftp www com org net edu gov html htm href src img br div
 span td tr th li ul ol px css url mailto utf iso-8859-1 charset mime boundary jpg gif png
 pdf fullquote ticker subject organization distribution nntp-posting-host reply-to
-x-newsreader writes wrote article corp inc ltd co llc plc
+x-newsreader writes wrote article rt corp inc ltd co llc plc
 """  # of markup, of headers, and of the names of companies
 MARKUP = frozenset(REMAINS.split())
 HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
@@ -159,6 +159,8 @@ def find_terms(
     for i, word in enumerate(words):
         if not left_out[i]:
             base, short = singular(word), without_article(word)
+            if base not in known and word.endswith("es"):  # movies, heroes, Spanish mujeres
+                base = next((w for w in (word[:-1], word[:-2]) if w[3:] and w in known), base)
             alone = any(f in known for f in (short, singular(short), f"{short}s"))
             if short != word and (alone or (articles and ARTICLE.match(word))):
                 base = singular(short)
