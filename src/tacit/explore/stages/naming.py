@@ -6,16 +6,16 @@ A term names a group if its documents use it more than the other documents of th
 
 where z is the difference of the log-odds inside and outside over its standard deviation, with
 an informative Dirichlet prior (Monroe et al. 2008): the counts in all documents of the parent.
-So what is frequent in the group comes before rare words that no other group has. Long documents
-count as if they were of usual length, and the document that has most of a term is left out: one
-full of it does not name a group. No two siblings share a term: it goes to the one it scores
-highest in. Left out is what
-stands between the same words and marks in most of its places: a form that is filled in
-("Quote, Profile, Research"), not a subject. A term becomes a phrase where its neighbor is the
-same in many of its places ("interest rates"), between different words: in one sentence that is
-repeated all words are neighbors. Dunning's likelihood ratio tests the pair. A phrase is written
-as most often in the group, with the function words that belong to it ("New York", "Bank
-of England"). Of a name and its initials ("European Union", "EU") only the better is used.
+So what is frequent in the group comes before rare words that no other group has. Long
+documents count as if they were of usual length, and the document that has most of a term is
+left out: one full of it does not name a group. No two siblings share a term: it goes to the
+one it scores highest in. Left out is what stands between the same words and marks in most of
+its places: a form that is filled in ("Quote, Profile, Research"), not a subject. A term
+becomes a phrase where its neighbor is the same in many of its places ("interest rates"),
+between different words: in one sentence that is repeated all words are neighbors. Dunning's
+likelihood ratio tests the pair. A phrase is written as most often in the group, with the
+function words that belong to it ("New York", "Bank of England"). Of a name and its initials
+("European Union", "EU") only the better is used.
 
 Words for a subject recur in the same document, other words hardly ever ("easier"); so a
 term counts less the more seldom it recurs in the documents that hold it.

@@ -5,7 +5,7 @@
     runs        of words that begin or end a sentence: every eight in a row are different and in
                 many documents; at the beginning or end of a document, six
 
-A run is the same whatever its numbers are ("Weekly 01/27/2017 page 32"). What begins and ends
+A run is the same whatever its numbers are ("Weekly 03/04/2017 page 5"). What begins and ends
 in the middle of sentences stays: it is how people write ("in a filing with the Securities and
 Exchange Commission"). So does what repeats its own words, as tables and forms do.
 """
@@ -183,7 +183,7 @@ def is_end(text: str, places: list[tuple[int, int]], i: int) -> bool:
 def plain_words(text: str) -> list[str]:
     """The words of a text in lower case, with all numbers alike.
 
-    >>> plain_words("Weekly 01/27/2017 page32")
+    >>> plain_words("Weekly 03/04/2017 page5")
     ['weekly', '0/0/0', 'page0']
     """
     return NUMBER.sub("0", text.lower()).split()
