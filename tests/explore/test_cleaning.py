@@ -221,3 +221,11 @@ def test_what_half_of_a_text_shares_with_others_is_the_text_itself():
     shared = " ".join(f"{a}{b}" for a in ("har", "mea", "qua") for b in ("bor", "dow", "rry"))
     texts = [f"{text} {shared}" for text in stories(size=8)]
     assert cleaned(texts)[0] == texts
+
+
+def test_five_documents_of_a_small_collection_are_enough_and_four_are_not():
+    notice = "(Harbor Times European Weekly page {i})"
+    for many in (5, 4):
+        texts = stories()
+        said = [f"{t} {notice.format(i=i)}" if i < many else t for i, t in enumerate(texts)]
+        assert (cleaned(said)[1].found.repeated == many) == (many == 5)
