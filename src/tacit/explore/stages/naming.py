@@ -221,12 +221,8 @@ def content_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
     stops = wording.terms.stops
     out: np.ndarray = np.any(stops[:, active], axis=1)
     listed = np.flatnonzero(stops.any(axis=1))
-    guess = wording.languages[rows]
-    known = np.flatnonzero(guess != UNKNOWN)
-    ones = np.ones(len(known))
-    spoken = sp.csr_array((ones, (known, guess[known])), shape=(size, len(CODES)))
-    holds = (wording.terms.table[rows][:, listed] > 0).T @ spoken
-    holds = np.asarray(holds.todense(), np.float64)
+    spoken = wording.languages[rows][:, None] == np.arange(len(CODES))
+    holds = (wording.terms.table[rows][:, listed] > 0).T @ spoken.astype(np.float64)
     own = np.where(stops[listed], holds, 0.0).sum(axis=1)
     out[listed] |= (own > 0) & (own >= FOREIGN * holds.sum(axis=1))
     return np.logical_not(out)

@@ -33,7 +33,7 @@ LETTERS = 0.5  # of the words of a run that must have some
 
 
 class PassagesFound:
-    """Counts the passages of some documents; ``of_many`` are those to set aside."""
+    """Counts the passages of some documents, and gives those to set aside."""
 
     def __init__(self, documents: int) -> None:
         self.reach = max(REACH, READ // max(documents, 1) // 2)
@@ -59,6 +59,7 @@ class PassagesFound:
         self.rows.append(np.fromiter(map(number, words), np.int32, len(words)))
 
     def of_many(self) -> "Passages":
+        """Those that many documents share."""
         least = max(REPEATS, REPEATED * self.documents)
         pieces = [known for known, size in self.pieces.most_common() if size >= least]
         edges = {run for run, size in self.edges.items() if size >= least and is_run(run)}
