@@ -1,5 +1,6 @@
 """What is no part of the text is decoded or set aside, counted and said."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -180,3 +181,51 @@ def test_hostile_headers_and_signatures_take_no_time():
     assert split_header(text)[0] == ""
     assert split_signature("--\n" * 100_000, mail=True)[1]
     assert clean_markup("<a " * 50_000 + "=\n=A0=A0=A0").startswith("<a")
+
+
+def stories(size=40):
+    """Texts of random words, without numbers."""
+    rng = np.random.default_rng(0)
+    words = [f"{a}{b}" for a in ("sal", "tor", "mer", "lin") for b in ("ima", "ube", "ote")]
+    return [" ".join(rng.choice(words, size)) for _ in range(40)]
+
+
+def test_a_passage_at_the_end_that_differs_in_a_number_is_set_aside():
+    plain = stories()
+    texts, found = cleaned(
+        [f"{text} (Harbor Times European Weekly 03/{i}/2017 page{i})"
+         for i, text in enumerate(plain)]
+    )  # fmt: skip
+    assert [text.strip() for text in texts] == plain
+    assert found.found.passages == ["(Harbor Times European Weekly 03/0/2017 page0)"]
+    assert found.found.repeated == 40
+
+
+def test_a_passage_in_a_longer_sentence_is_set_aside_up_to_where_that_begins_or_ends():
+    buttons = "Send Flutter Chirp Murmur Snap Rattle Hum Mumble Permalink"
+    plain = stories()
+    texts, _ = cleaned([f"{t}. {buttons} {'m' * i} {t}" for i, t in enumerate(plain)])
+    expected = [f"{t}. {'m' * i} {t}" for i, t in enumerate(plain)]
+    assert [text.split() for text in texts] == [text.split() for text in expected]
+
+
+def test_a_formula_in_the_middle_of_sentences_and_rows_of_a_table_stay():
+    formula = "in a filing with the Harbor and Orchard Exchange Commission"
+    texts = [f"{text} {formula} {text}" for text in stories()]
+    assert cleaned(texts)[0] == texts
+    rows = [f"{text}. net 5 vs 7 net 6 vs 8 net 4 vs 3 {text}" for text in stories()]
+    assert cleaned(rows)[0] == rows
+
+
+def test_what_half_of_a_text_shares_with_others_is_the_text_itself():
+    shared = " ".join(f"{a}{b}" for a in ("har", "mea", "qua") for b in ("bor", "dow", "rry"))
+    texts = [f"{text} {shared}" for text in stories(size=8)]
+    assert cleaned(texts)[0] == texts
+
+
+def test_five_documents_of_a_small_collection_are_enough_and_four_are_not():
+    notice = "(Harbor Times European Weekly page {i})"
+    for many in (5, 4):
+        texts = stories()
+        said = [f"{t} {notice.format(i=i)}" if i < many else t for i, t in enumerate(texts)]
+        assert (cleaned(said)[1].found.repeated == many) == (many == 5)

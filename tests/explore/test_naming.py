@@ -53,6 +53,12 @@ def test_plurals_and_possessives_are_one_term():
     assert sum(word.lower().startswith("whale") for word in first) == 1
 
 
+def test_plurals_that_could_end_otherwise_are_those_of_a_word_that_is_there():
+    texts = ["a movie of the hero in a harbor"] * 20 + ["heroes of movies in an orchard"] * 20
+    first, second = names_of(texts, np.repeat([0, 1], 20))
+    assert (first, second) == (["harbor"], ["orchard"])
+
+
 def test_capitals_are_kept_where_they_are_usual():
     texts = ["the NASA probe left. Orbit is near", "NASA and the orbit"] * 10
     texts += ["flour and yeast", "yeast rises"] * 10
@@ -83,6 +89,50 @@ def test_function_words_are_left_out_in_the_language_of_the_group_alone():
     first, second = names_of(german + english, np.repeat([0, 1], 20))
     assert set(first) <= {"German-language", "Lieferung", "Kunde", "zufrieden", "spät"}
     assert "war" in second
+
+
+def test_function_words_of_a_few_documents_in_another_language_name_nothing():
+    english = [f"we saw the film and it was a good film for all of us {i}" for i in range(40)]
+    spanish = ["que una historia que no es para los que aman una historia"] * 2
+    other = [f"they have the oven and this bread is from it {i}" for i in range(42)]
+    first, _ = names_of(english + spanish + other, np.repeat([0, 1], 42))
+    assert first[0] == "film"
+    assert {"que", "una", "para"}.isdisjoint(first)
+
+
+def test_a_word_that_is_a_function_word_elsewhere_names_english_documents():
+    dice = [f"he had to cast the die and the die was in the box {i}" for i in range(40)]
+    german = ["die Katze und die Maus sind in der Stadt, und das ist nicht gut"] * 2
+    other = [f"they have the oven and this bread is from it {i}" for i in range(42)]
+    first, _ = names_of(dice + german + other, np.repeat([0, 1], 42))
+    assert "die" in first
+
+
+def test_subjects_of_long_texts_come_before_rare_words_that_no_other_group_has():
+    rng = np.random.default_rng(4)
+    common = [f"wort{chr(97 + i)}{chr(97 + j)}" for i in range(10) for j in range(10)]
+    texts = []
+    for group in range(6):
+        for _ in range(8):
+            words = [*rng.choice(common, 1500), *["harbor"] * 4, *["meadow"] * 4]
+            words += ["harbor"] * 40 if group == 0 else ["meadow"] * 40
+            words += ["imbittered", "celerity", "florins"] if group == 0 else []
+            texts.append(" ".join(rng.permutation(words)))
+    assert names_of(texts, np.repeat(np.arange(6), 8))[0][0] == "harbor"
+
+
+def test_phrases_of_long_texts_come_from_all_over_them(monkeypatch):
+    monkeypatch.setattr("tacit.explore.stages.wording.SAMPLE_CHARACTERS", 40 * 6000)
+    rng = np.random.default_rng(5)
+    common = [f"wort{chr(97 + i)}{chr(97 + j)}" for i in range(10) for j in range(10)]
+    texts = []
+    for own in ("Muscle Shoals", "Harbor Meadow"):
+        for _ in range(20):
+            words = [*rng.choice(common, 1600), *[own] * 40]
+            texts.append(" ".join([*rng.choice(common, 1600), *rng.permutation(words)]))
+    first, second = names_of(texts, np.repeat([0, 1], 20))
+    assert first[0] == "Muscle Shoals"
+    assert second[0] == "Harbor Meadow"
 
 
 def test_long_texts_are_named_by_frequency_and_one_document_does_not_decide():

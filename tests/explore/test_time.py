@@ -265,3 +265,13 @@ def test_very_few_documents_have_no_line(tmp_path, n):
     with folder.writing():
         run_stages(folder, Documents.of(table, text="text"), QUICK, engine="serial")
     assert "periods" not in look(folder).facts("time")
+
+
+def test_parts_of_addresses_are_no_words_that_rise_but_people_who_are_mentioned_are(tmp_path):
+    early, late = "and an old ship or two boats", "said @annlee at https://x.example/tTgeqxNq"
+    texts = [f"we saw the harbor {late if i > 90 else early}" for i in range(120)]
+    dates = [f"20{i // 12 + 10}-03-01" for i in range(120)]
+    facts = explored_times(tmp_path / "a", texts, dates).facts("time")
+    rising = {each["word"] for each in facts["rising"]}
+    assert "annlee" in rising
+    assert {"ttgeqxnq", "example", "https"}.isdisjoint(rising)

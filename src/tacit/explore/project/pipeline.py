@@ -46,7 +46,7 @@ STAGES = (
     Stage("language_guess", 6, "Guessing languages", ("counts",), (), guess_languages),
     Stage("outliers", 4, "Looking for oddities",
           ("ingest", "counts", "meaning", "map", "language_guess"), (), find_outliers),
-    Stage("themes", 4, "Finding themes", ("ingest", "counts", "language_guess"),
+    Stage("themes", 5, "Finding themes", ("ingest", "counts", "language_guess"),
           ("seed", "effort", "topics"), find_themes),
     Stage("reading", 3, "Measuring how documents read", ("ingest", "language_guess"), (),
           read_documents),
@@ -58,7 +58,7 @@ LIVE_STAGES = (
     Stage("language", 1, "Learning the language", ("ingest", "counts"), (), learn_language,
           live=True),
 )  # fmt: skip
-INGEST = 4  # version
+INGEST = 5  # version
 READING = "Reading documents"
 
 

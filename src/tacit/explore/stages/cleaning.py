@@ -6,7 +6,8 @@
     signatures          after the line "--", at the end of a message
     quoted-printable    decoded
     entities, tags      &amp; and what is left of it (#39;) decoded, tags of HTML set aside
-    repeated passages   lines of six words or more, sentences of eight, in many documents
+    repeated passages   lines, sentences and runs of words that many documents share
+                        (``passages``)
 
 Two passes: the first finds headers and repeated passages, the second gives the texts. A
 document is never emptied: where nothing would be left, it stays as it was.
@@ -24,6 +25,7 @@ from typing import Any
 from tacit.core.wording import count
 from tacit.data.document_formats import html_text, mail_fields, without_unseen
 from tacit.data.document_names import title_of_name
+from tacit.explore.stages.passages import Passages, PassagesFound
 
 __all__ = [
     "SAME_TITLE", "Cleaned", "Found", "clean_markup", "reply_to", "split_header",
@@ -34,10 +36,7 @@ TITLED = ("title", "subject", "headline", "heading")  # columns that are read wi
 KEPT = 2**26  # characters of cleaned text that are kept from the first pass to the second
 OPENING = 500  # characters of a document that its title is looked for in
 SAMPLE = 5000  # documents that repeated passages are found in
-LINE_WORDS, SENTENCE_WORDS = 6, 8  # of a passage, at least; people repeat short sentences
-PIECE = re.compile(r"(\n|(?<=[.!?]) +)")  # what separates lines and sentences
-REPEATS, REPEATED = 10, 0.01  # documents, and fraction of the documents, that share a passage
-LEFT = 0.2  # of the text that must be left
+REPEATS, REPEATED = 10, 0.01  # documents, and fraction of them, that share a line or a site
 SAME_TITLE = 0.05  # of the documents: a title that more of them share says nothing
 MOST_HEADER, MOST_SIGNATURE = 8000, 1500  # characters
 NAMES = ("from", "subject", "date", "message-id", "newsgroups", "organization", "to", "sender")
@@ -111,7 +110,7 @@ class Cleaned:
         self.first = Found()  # of the first pass
         self.columns: dict[str, list[str | None]] = {}
         self.titles: list[str | None] | None = None
-        self.passages: frozenset[int] = frozenset()
+        self.passages: Passages | None = None
         self.kept: list[str] = []  # all documents, cleaned, where they are short enough
         named = [name for name in documents.columns if str(name).lower() == "subject"]
         self.subjects = documents.column(named[0]) if named else None
@@ -124,14 +123,19 @@ class Cleaned:
             yield from self.documents.texts()
             return
         found = replace(self.first) if self.kept else Found()
-        found.columns, found.passages = self.found.columns, self.found.passages
+        assert self.passages is not None  # the first pass found them
+        found.columns = self.found.columns
+        self.passages.seen.clear()
         for i, text in enumerate(self.kept or self._messages(found)):
-            text = self._without_passages(text, found)
+            left = self.passages.without(text)
+            found.repeated += left != text
+            text = left
             title = self.titles[i] if self.titles else None
             if title and not text.lstrip()[: 4 * len(title) + 200].startswith(title):
                 found.titles += 1
                 text = f"{title}\n\n{text}"
             yield text
+        found.passages = self.passages.all_shown()
         self.found = found
 
     def _messages(self, found: Found) -> Iterator[str]:
@@ -143,8 +147,8 @@ class Cleaned:
     def _scan(self) -> None:
         headers: list[dict[str, str]] = []
         openings: list[list[str]] = []
-        seen, lines, shown = set[int](), Counter[int](), dict[int, str]()
-        n, size = len(self.documents), 0
+        n, size, seen = len(self.documents), 0, set[int]()
+        passages = PassagesFound(min(n, SAMPLE))
         every = max(1, -(-n // SAMPLE))
         for i, raw in enumerate(self.documents.texts()):
             text, header = clean_message(raw, self.first, mail=self._is_mail(i))
@@ -155,16 +159,10 @@ class Cleaned:
             openings.append(lines_of(text[:OPENING]))
             if i % every == 0 and (number := hash(text)) not in seen:
                 seen.add(number)
-                for key, piece in dict(passages_of(text)).items():
-                    lines[key] += 1
-                    if lines[key] == REPEATS:
-                        shown[key] = piece.strip()[:200]
+                passages.add(text)
         if size > KEPT:
             self.kept = []
-        least = max(REPEATS, REPEATED * len(seen))
-        common = [key for key, size in lines.most_common() if size >= least]
-        self.passages = frozenset(common)
-        self.found.passages = [shown[key] for key in common]
+        self.passages = passages.of_many()
         self._add_columns(headers)
         self._find_titles()
         self._name_documents(openings)
@@ -214,22 +212,6 @@ class Cleaned:
     def _is_mail(self, row: int) -> bool:
         """Whether a document has a subject, so that it is a message without its header."""
         return self.subjects is not None and bool(self.subjects[row])
-
-    def _without_passages(self, text: str, found: Found) -> str:
-        if not self.passages:
-            return text
-        lines = (
-            line for line in text.split("\n") if passage(line, LINE_WORDS) not in self.passages
-        )
-        pieces = [*PIECE.split("\n".join(lines)), ""]  # each with what follows it
-        left = "".join(
-            piece + after for piece, after in zip(pieces[::2], pieces[1::2], strict=True)
-            if passage(piece, SENTENCE_WORDS) not in self.passages
-        )  # fmt: skip
-        if len(left) == len(text) or len(left.split()) < max(1, LEFT * len(text.split())):
-            return text
-        found.repeated += 1
-        return left.strip("\n ")
 
 
 # --- One document ---
@@ -371,22 +353,3 @@ def without_site(titles: list[str]) -> list[str]:
     ends, least = Counter(found[2] for found in parts.values()), REPEATED * len(titles)
     often = {end for end, size in ends.items() if size >= max(REPEATS, least)}
     return [parts[t][1] if t in parts and parts[t][2] in often else t for t in titles]
-
-
-def passages_of(text: str) -> Iterator[tuple[int, str]]:
-    for pieces, least in (
-        (text.split("\n"), LINE_WORDS), (PIECE.split(text)[::2], SENTENCE_WORDS)
-    ):  # fmt: skip
-        for piece in pieces:
-            if (key := passage(piece, least)) is not None:
-                yield key, piece
-
-
-def passage(piece: str, least: int) -> int | None:
-    """The hash of a line or sentence that is long enough to be a passage."""
-    if len(piece) < 2 * least:
-        return None
-    words = piece.split()
-    if len(words) < least or not any(word[0].isalpha() for word in words):
-        return None
-    return hash(" ".join(words).casefold())

@@ -1,9 +1,7 @@
 """What the columns that came along with the documents hold: kinds, dates, or neither."""
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +13,11 @@ from tacit.explore.stages.ingest import RESERVED
 from tacit.explore.stages.meaning import use_words
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.unspaced import whole_words, with_whole_words
-from tacit.explore.stages.wording import names_nothing, sample_texts, without_markup
+from tacit.explore.stages.wording import names_nothing, stand_in_addresses
 
 __all__ = [
-    "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "parts_of_addresses",
-    "strata_of", "written",
+    "MOST_KINDS", "NONE", "Column", "columns_of", "compare_fields", "strata_of",
+    "written",
 ]  # fmt: skip
 
 MOST_KINDS = 50
@@ -157,7 +155,6 @@ WORDS = 8  # of each value
 STRATA = 5  # of documents of similar length
 FEWEST = 5  # documents with a value for which words are listed, and of those with the word
 ERRORS = 0.05  # words by chance that a column may be expected to show
-WORD = re.compile(r"[\w'-]+")
 LEAST_FREQUENCY = 0.02  # of the documents with the value that must hold a word
 
 
@@ -192,39 +189,21 @@ def compare_fields(context: Context) -> Output:
         })  # fmt: skip
     fields = output.facts["fields"]
     every = {word for field in fields for words in field["words"] for word, *_ in words}
-    parts = parts_of_addresses(context.documents(), every)
-    whole = whole_words(context.documents(), every - parts)
+    whole = whole_words(context.documents(), every)
     for field in fields:
-        kept = [[row for row in rows if row[0] not in parts][:WORDS] for rows in field["words"]]
-        field["words"] = [with_whole_words(rows, whole) for rows in kept]
+        field["words"] = [with_whole_words(rows[:WORDS], whole) for rows in field["words"]]
     return output
 
 
 def compared_words(context: Context) -> tuple[sp.csr_array, np.ndarray]:
-    """Which documents hold which of the words that are in some documents and not in most."""
-    counts = context.matrix("counts", "counts")
+    """Which documents hold which of the words that are in some documents and not in most, and
+    in text rather than in addresses."""
+    counts, words = context.matrix("counts", "counts"), context.words()
     used = use_words(context.arrays("counts")["document_counts"], counts.shape[0])
+    used = used[~stand_in_addresses(context.documents(), counts, words)[used]]
     present = sp.csr_array(counts[:, used])
     present.data = np.ones(len(present.data), np.float32)  # sums are taken in double
-    return present, context.words()[used]
-
-
-def parts_of_addresses(documents: Documents, words: Iterable[str]) -> set[str]:
-    """The words that stand in addresses, tags and paths more often than in text.
-
-    >>> some = Documents.of(["see https://t.co/ttgeq", "https://t.co/ttgeq of the sea"])
-    >>> sorted(parts_of_addresses(some, ["sea", "ttgeq"]))
-    ['ttgeq']
-    """
-    asked, noise = set(words), Counter[str]()
-    inside, outside = Counter[str](), Counter[str]()
-    for _, text in sample_texts(documents) if asked else ():
-        rest = without_markup(text, noise).lower()
-        outside.update(word for word in WORD.findall(rest) if word in asked)
-    for address, count in noise.items():
-        for word in asked.intersection(WORD.findall(address.lower())):
-            inside[word] += count
-    return {word for word, count in inside.items() if count > outside[word]}
+    return present, words[used]
 
 
 def strata_of(lengths: np.ndarray) -> np.ndarray:

@@ -2,24 +2,29 @@
 
 A term names a group if its documents use it more than the other documents of the same parent:
 
-    score  =  t * sqrt(log2(ratio)),    ratio  =  mean inside / mean outside
+    score  =  z * sqrt(log2(ratio)),    ratio  =  frequency inside / frequency outside
 
-where t compares the means of the logarithm of 1 + count, the document being the unit. In short
-texts that is presence, in long ones frequency, and one document full of a word does not count
-as many. No two siblings share a term: it goes to the one it scores highest in. Left out is what
-stands between the same words and marks in most of its places: a form that is filled in
-("Quote, Profile, Research"), not a subject. A term becomes a phrase where its neighbor is the
-same in many of its places ("interest rates"), between different words: in one sentence that is
-repeated all words are neighbors. Dunning's likelihood ratio tests the pair. A phrase is written
-as most often in the group, with the function words that belong to it ("New York", "Bank
-of England"). Of a name and its initials ("European Union", "EU") only the better is used.
+where z is the difference of the log-odds inside and outside over its standard deviation, with
+an informative Dirichlet prior (Monroe et al. 2008): the counts in all documents of the parent.
+So what is frequent in the group comes before rare words that no other group has. Long
+documents count as if they were of usual length, and the document that has most of a term is
+left out: one full of it does not name a group. No two siblings share a term: it goes to the
+one it scores highest in. Left out is what stands between the same words and marks in most of
+its places: a form that is filled in ("Quote, Profile, Research"), not a subject. A term
+becomes a phrase where its neighbor is the same in many of its places ("interest rates"),
+between different words: in one sentence that is repeated all words are neighbors. Dunning's
+likelihood ratio tests the pair. A phrase is written as most often in the group, with the
+function words that belong to it ("New York", "Bank of England"). Of a name and its initials
+("European Union", "EU") only the better is used.
 
 Words for a subject recur in the same document, other words hardly ever ("easier"); so a
 term counts less the more seldom it recurs in the documents that hold it.
 
-Dunning (1993), Accurate methods for the statistics of surprise and coincidence. Computational
-Linguistics 19. Katz (1996), Distribution of content words and phrases in text and language
-modelling. Natural Language Engineering 2.
+Monroe, Colaresi and Quinn (2008), Fightin' words: lexical feature selection and evaluation for
+identifying the content of political conflict. Political Analysis 16. Dunning (1993), Accurate
+methods for the statistics of surprise and coincidence. Computational Linguistics 19. Katz
+(1996), Distribution of content words and phrases in text and language modelling. Natural
+Language Engineering 2.
 """
 
 import re
@@ -50,13 +55,14 @@ __all__ = [
 NAMELESS = "no words of its own"
 WORDS = 14  # listed for every group
 IN_NAME = 3
-CLEARLY = 1.5  # times the mean of the other documents
-LEAST_RECURRENT = 0.1  # a word that hardly ever recurs in a document scores as if this often
+CLEARLY = 1.5  # times its frequency in the other documents
 ENOUGH = 8.0  # times: a term that is rarer elsewhere scores no higher
+LEAST_RECURRENT = 0.1  # a word that hardly ever recurs in a document scores as if this often
 COVERAGE = 0.04  # of the documents of a group must hold a term of its name, if any does
 CANDIDATES = 40  # terms of a group, at most
 ACTIVE = 0.05  # of the documents of a group: the function words of their language are left out
 UNSURE = 0.3  # of the documents with a known language: below, those of all languages are too
+FOREIGN = 0.5  # of the documents that hold a word: it is a function word of their languages
 # Of the places of a term that a phrase needs: with a neighbor that scores, with any, and of
 # four words.
 TOGETHER, MOSTLY_TOGETHER, ALWAYS = 0.3, 0.6, 0.9
@@ -170,40 +176,56 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, wording: Wording, labels: np.ndarray, k: int) -> "Scores":
+        from tacit.cluster.descriptions import log_odds
+
         rows = np.flatnonzero(labels >= 0)
         table = sp.csr_array(wording.terms.table[rows])
         codes, n = labels[rows], len(rows)
         members = sp.csr_array((np.ones(n), (codes, np.arange(n))), shape=(k, n))
-        sums, squares, present = (
+        counts, present = (
             np.asarray((members @ values).todense(), np.float64)
-            for values in (table, powered(table, 2), powered(table, 0))
+            for values in (table, table > 0)
         )
         sizes = np.bincount(codes, minlength=k).astype(np.float64)
-        n_inside, n_outside = np.maximum([sizes, n - sizes], 1)[..., None]
-        total = sums.sum(axis=0)
-        mean, mean_outside = sums / n_inside, (total - sums) / n_outside
-        variance = np.maximum(squares.sum(axis=0) / max(n, 1) - (total / max(n, 1)) ** 2, 1e-12)
-        t = (mean - mean_outside) / np.sqrt(variance * (1 / n_inside + 1 / n_outside))
-        floor = 0.5 / n  # the ratio of a term that no other document has is finite
-        ratio = (mean + floor) / (mean_outside + floor)
-        score = np.where((ratio >= CLEARLY) & (t > 0), t, 0.0)
+        outside = (present.sum(axis=0) - present) / np.maximum(n - sizes, 1)[:, None]
+        total = counts.sum(axis=0)
+        most, other = largest(table, codes, k), total - counts
+        odds = [  # with the prior; what is left out counts as one more word
+            log_odds(np.append(a - b + total, b.sum()), np.append(c + total, 0.0))[:-1]
+            for a, b, c in zip(counts, most, other, strict=True)
+        ]
+        size = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        rest = np.maximum(total.sum() - size, 1.0)
+        ratio = (counts / size) / np.maximum(other / rest, 1e-12)
+        score = np.where(ratio >= CLEARLY, np.maximum(odds, 0.0), 0.0)
         score *= np.sqrt(np.log2(np.clip(ratio, 1.0, ENOUGH)))
         score *= np.sqrt(np.clip(wording.terms.recurrence, LEAST_RECURRENT, 1.0))
-        outside = (present.sum(axis=0) - present) / n_outside
-        return cls(score, present / n_inside, outside, sizes)
+        return cls(score, present / np.maximum(sizes, 1)[:, None], outside, sizes)
 
 
-def powered(table: sp.csr_array, power: int) -> sp.csr_array:
-    return sp.csr_array((table.data**power, table.indices, table.indptr), shape=table.shape)
+def largest(table: sp.csr_array, codes: np.ndarray, k: int) -> np.ndarray:
+    """(groups, terms) The count of the document that has most of each term."""
+    out = np.zeros((k, table.shape[1]))
+    for g in np.flatnonzero(np.bincount(codes, minlength=k) > 1):
+        out[g] = table[codes == g].max(axis=0).toarray().ravel()
+    return out
 
 
 def content_terms(wording: Wording, rows: np.ndarray) -> np.ndarray:
-    """Which terms may name these documents: no function words of their languages."""
+    """Which terms may name these documents: no function words of their languages, nor of
+    those of the few that hold the term ("que" of two Spanish letters among English ones)."""
     votes, size = votes_of(wording, rows), int(rows.sum())
     active = votes >= max(1.0, ACTIVE * size)
     if votes.sum() < UNSURE * size:
         active[:] = True
-    return np.logical_not(wording.terms.stops[:, active].any(axis=1))
+    stops = wording.terms.stops
+    out: np.ndarray = np.any(stops[:, active], axis=1)
+    listed = np.flatnonzero(stops.any(axis=1))
+    spoken = wording.languages[rows][:, None] == np.arange(len(CODES))
+    holds = (wording.terms.table[rows][:, listed] > 0).T @ spoken.astype(np.float64)
+    own = np.where(stops[listed], holds, 0.0).sum(axis=1)
+    out[listed] |= (own > 0) & (own >= FOREIGN * holds.sum(axis=1))
+    return np.logical_not(out)
 
 
 def votes_of(wording: Wording, rows: np.ndarray) -> np.ndarray:

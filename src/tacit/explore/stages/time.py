@@ -22,7 +22,6 @@ from tacit.explore.stages.dates import DAY, EPOCH, MONTH, MONTHS, YEAR, Dates, h
 from tacit.explore.stages.fields import (
     columns_of,
     compared_words,
-    parts_of_addresses,
     strata_of,
 )
 from tacit.explore.stages.stage import Context, Output
@@ -222,9 +221,6 @@ def moving_words(
         ]
 
     sure &= np.array([not names_nothing(str(names[i])) for i in asked], np.bool_)
-    moved = np.flatnonzero(sure & ((change >= CHANGE) | (change <= 1 / CHANGE)))
-    parts = parts_of_addresses(context.documents(), [str(names[asked[i]]) for i in moved])
-    sure[[i for i in moved if str(names[asked[i]]) in parts]] = False
     rising = np.flatnonzero(sure & (score > 0) & (change >= CHANGE))
     falling = np.flatnonzero(sure & (score < 0) & (change <= 1 / CHANGE))
     ways = [listed(rising), listed(falling)]

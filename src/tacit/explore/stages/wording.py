@@ -32,10 +32,10 @@ from tacit.explore.stages.stop_lists import stop_characters
 from tacit.explore.stages.word_forms import singular, without_article
 from tacit.text.characters import UNSPACED
 
-__all__ = ["Sample", "Terms", "Wording"]
+__all__ = ["Sample", "Terms", "Wording", "stand_in_addresses"]
 
 SAMPLE_CHARACTERS = 3_000_000
-SHORTEST_PART = 1500  # characters of each document in the sample, at least
+SHORTEST_PART = 1500  # characters of each document in the sample, and of a part of it, at least
 RARE = 2  # documents that a term must be in, and one in RARE_SHARE of a large collection
 RARE_SHARE = 2000
 PRIOR = 10  # documents with the usual rate, added to those of each term
@@ -44,7 +44,7 @@ REMAINS = """
 lt gt amp quot nbsp apos http https ftp www com org net edu gov html htm href src img br div
 span td tr th li ul ol px css url mailto utf iso-8859-1 charset mime boundary jpg gif png
 pdf fullquote ticker subject organization distribution nntp-posting-host reply-to
-x-newsreader writes wrote article corp inc ltd co llc plc
+x-newsreader writes wrote article rt corp inc ltd co llc plc
 """  # of markup, of headers, and of the names of companies
 MARKUP = frozenset(REMAINS.split())
 HOSTS = ("com", "edu", "org", "net", "gov", "mil", "co.uk", "ac.uk", "info")
@@ -54,6 +54,7 @@ ADDRESS = re.compile(
 ABBREVIATION = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}(?!\w)")
 PATH = re.compile(r"(?<![\w/.~+-])(?:[\w.~+-]*/){2}[\w.~+/-]*")
 ATTRIBUTION = re.compile(r"^.{0,200}?\b(?:writes?|wrote|said|says)\s*:?\s*$", re.M | re.I)
+MENTION = re.compile(r"\W*@")
 ADDRESS_SIGNS = ("@", "://", "www.", *(f".{host}" for host in HOSTS))
 TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,300}>|&#?\w{1,8};|#\d{2,5};|\b(?:lt|gt|amp|quot|nbsp);")
 ENDS = frozenset('.!?…:;"“”()•*-–—>|')
@@ -74,7 +75,7 @@ class Terms(NamedTuple):
     names: np.ndarray  # (T,) the most frequent form, as it was counted
     bases: list[str]  # what its forms have in common
     of: np.ndarray  # (V,) the term of every word, -1 for what names nothing
-    table: sp.csr_array  # (n, T) the logarithm of 1 + count, long documents scaled down
+    table: sp.csr_array  # (n, T) counts, those of long documents scaled down
     stops: np.ndarray  # (T, languages) bool
     recurrence: np.ndarray  # (T,) how likely it recurs in a document, 1 for the usual term
 
@@ -158,6 +159,8 @@ def find_terms(
     for i, word in enumerate(words):
         if not left_out[i]:
             base, short = singular(word), without_article(word)
+            if base not in known and word.endswith("es"):  # movies, heroes, Spanish mujeres
+                base = next((w for w in (word[:-1], word[:-2]) if w[3:] and w in known), base)
             alone = any(f in known for f in (short, singular(short), f"{short}s"))
             if short != word and (alone or (articles and ARTICLE.match(word))):
                 base = singular(short)
@@ -185,7 +188,7 @@ def find_terms(
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     typical = max(float(np.median(lengths)) if n else 0.0, WORDY)
     scale = np.minimum(1.0, typical / np.maximum(lengths, 1.0))
-    table.data = np.log1p(table.data * np.repeat(scale, np.diff(table.indptr)))
+    table.data *= np.repeat(scale, np.diff(table.indptr)).astype(np.float32)
     best = np.zeros(len(common), np.int64)
     often = np.bincount(counts.indices, counts.data, minlength=len(words))
     for i in used[np.argsort(often[used], kind="stable")]:
@@ -319,20 +322,35 @@ def is_short(word: str) -> bool:
 # --- Sample ---
 
 
-def sample_texts(documents: Any) -> Iterable[tuple[int, str]]:
-    """An even sample of the documents, the beginning of each."""
+def sample_texts(documents: Any, whole: bool = False) -> Iterable[tuple[int, str]]:
+    """An even sample of the documents, parts of long ones if not the ``whole``."""
     n = len(documents)
     many = min(n, SAMPLE_CHARACTERS // SHORTEST_PART)
     wanted = np.unique(np.linspace(0, max(n - 1, 0), many).astype(np.int64))
-    longest = SAMPLE_CHARACTERS // max(len(wanted), 1)
+    longest = None if whole else SAMPLE_CHARACTERS // max(len(wanted), 1)
     start = 0
     for block, rows in zip(documents.blocks, documents.counts, strict=True):
         i, j = np.searchsorted(wanted, [start, start + rows])
         text = block.load() if j > i else None
         for row in wanted[i:j]:
             if text is not None:
-                yield int(row), text.string(int(row) - start)[:longest]
+                found = text.string(int(row) - start)
+                yield int(row), found if longest is None else parts_of(found, longest)
         start += rows
+
+
+def parts_of(text: str, most: int) -> str:
+    """A text that is too long in parts from all over it.
+
+    >>> len(parts_of("ab" * 9000, 6000)), parts_of("short", 6000)
+    (6006, 'short')
+    """
+    if len(text) <= most:
+        return text
+    parts = max(1, most // SHORTEST_PART)
+    size = most // parts
+    starts = np.linspace(0, len(text) - size, parts).astype(np.int64).tolist()
+    return "\n\n".join(text[start : start + size] for start in starts)
 
 
 @cache
@@ -472,13 +490,31 @@ def tokens_of(
     sample = Sample(
         by_row.astype(np.int64), words, surface, first, capitals, forms, point, runs, none, none
     )
-    inside = np.zeros(len(vocabulary), np.int64)
+    return sample, count_parts(noise, known) > outside
+
+
+def count_parts(noise: Counter[str], known: dict[str, int]) -> np.ndarray:
+    """How often each word is part of what was left out."""
+    inside = np.zeros(len(known), np.int64)
     for address, count in noise.items():
         for part in set(re.findall(r"[\w'-]+", address.lower())):
             for piece in {part, *re.split("[-_]", part)}:
                 if piece in known:
                     inside[known[piece]] += count
-    return sample, inside > outside
+    return inside
+
+
+def stand_in_addresses(documents: Any, counts: sp.csr_array, words: np.ndarray) -> np.ndarray:
+    """Which words are parts of addresses more often than they stand in text, where a person
+    who is mentioned ("@ann") does; ``counts`` are those of the words in the documents."""
+    noise: Counter[str] = Counter()
+    rows = []
+    for row, text in sample_texts(documents, whole=True):
+        rows.append(row)
+        if any(sign in text for sign in ADDRESS_SIGNS):
+            noise.update(each for each in ADDRESS.findall(text) if not MENTION.match(each))
+    every = np.asarray(counts[rows].sum(axis=0)).ravel()
+    return 2 * count_parts(noise, {str(word): i for i, word in enumerate(words)}) > every
 
 
 def mostly_capitals(tokens: Sample, size: int) -> np.ndarray:
