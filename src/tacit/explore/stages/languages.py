@@ -116,22 +116,24 @@ def languages_of(counts: sp.csr_array, words: Any) -> np.ndarray:
     """The place of the language of every document of a collection among ``CODES``, or
     ``UNKNOWN``."""
     lengths = np.asarray(counts.sum(axis=1)).ravel()
-    table = function_words(words)
-    scores = score(counts, table)
-    guess = decide(counts, table, lengths)
+    few, known = of_function_words(counts, words)
+    table = weights_of(known)
+    scores = score(few, table)
+    guess = decide(few, table, lengths)
     guess[np.isin(guess, doubtful(scores, lengths))] = UNKNOWN
     if len(here := languages_here(guess)):
         like_these = scores[:, here].max(axis=1) >= scores.max(axis=1) - 1e-9
         left = np.flatnonzero((guess == UNKNOWN) & like_these)
-        table = function_words(words, frozenset(here.tolist()))
-        guess[left] = decide(sp.csr_array(counts[left]), table, lengths[left])
+        table = weights_of(known, frozenset(here.tolist()))
+        guess[left] = decide(sp.csr_array(few[left]), table, lengths[left])
     return by_script(guess, counts, words, lengths)
 
 
 def language_of_each(counts: sp.csr_array, words: Any, lengths: np.ndarray) -> np.ndarray:
     """The same for documents each on its own; ``lengths`` are the numbers of words, with those
     that are not counted."""
-    return by_script(decide(counts, function_words(words), lengths), counts, words, lengths)
+    few, known = of_function_words(counts, words)
+    return by_script(decide(few, weights_of(known), lengths), counts, words, lengths)
 
 
 def settle_scripts(guess: np.ndarray) -> np.ndarray:
@@ -165,19 +167,26 @@ def places_of_words() -> dict[str, list[int]]:
     return places
 
 
-def function_words(words: Any, among: frozenset[int] | None = None) -> sp.csr_array:
+def of_function_words(counts: sp.csr_array, words: Any) -> tuple[sp.csr_array, list[str]]:
+    """The counts of the words that are function words of some language, and these words."""
+    places = places_of_words()
+    plain = [str(word).replace("’", "'") for word in words]
+    known = [i for i, word in enumerate(plain) if word in places]
+    return sp.csr_array(counts[:, known]), [plain[i] for i in known]
+
+
+def weights_of(words: list[str], among: frozenset[int] | None = None) -> sp.csr_array:
     """(words, languages) What each word adds to the score of each language; ``among`` these
     places only."""
     places, n = places_of_words(), len(stop_languages())
     among = frozenset(range(n)) if among is None else among
-    plain = [str(word).replace("’", "'") for word in words]
-    found = [[j for j in places.get(word, ()) if j in among] for word in plain]
+    found = [[j for j in places[word] if j in among] for word in words]
     sizes = np.array([len(each) for each in found], np.int64)
     weight = 1.0 / np.sqrt(np.maximum(sizes, 1))
-    weight[[len(word) == 1 for word in plain]] *= LETTER
+    weight[np.array([len(word) == 1 for word in words], bool)] *= LETTER
     columns = np.array([j for each in found for j in each], np.int64)
     edges = np.append(0, np.cumsum(sizes))
-    return sp.csr_array((np.repeat(weight, sizes), columns, edges), shape=(len(plain), n))
+    return sp.csr_array((np.repeat(weight, sizes), columns, edges), shape=(len(words), n))
 
 
 @cache

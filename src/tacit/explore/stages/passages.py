@@ -25,6 +25,7 @@ RUN_WORDS, EDGE_WORDS = 8, 6  # of a run, at least: anywhere, and at the edge of
 LONG = 24  # words of a document whose edges may be set aside
 REACH = 1000  # characters at either end of a document that runs are found in, at least
 READ = 2**22  # characters that they are found in, in a few long documents
+SAMPLE = 2000  # documents that they are found in
 PIECE = re.compile(r"(\n|(?<=[.!?]) +)")  # what separates lines and sentences
 WORD, NUMBER, END = re.compile(r"\S+"), re.compile(r"\d+"), re.compile(r"[.!?…:][\"'”’)\]]*$")
 REPEATS, REPEATED = 5, 0.01  # documents, and fraction of the documents, that share a passage
@@ -37,6 +38,7 @@ class PassagesFound:
 
     def __init__(self, documents: int) -> None:
         self.reach = max(REACH, READ // max(documents, 1) // 2)
+        self.step = -(-max(documents, 1) // SAMPLE)  # from one document with runs to the next
         self.documents = 0
         self.pieces, self.shown = Counter[int](), dict[int, str]()
         self.edges = Counter[tuple[str, ...]]()
@@ -50,6 +52,8 @@ class PassagesFound:
             self.pieces[known] += 1
             if self.pieces[known] == REPEATS:
                 self.shown[known] = piece.strip()[:200]
+        if self.documents % self.step:
+            return
         if len(text) > 2 * self.reach:
             text = f"{text[: self.reach]} {text[-self.reach :]}"
         words = plain_words(text)
@@ -62,6 +66,7 @@ class PassagesFound:
         """Those that many documents share."""
         least = max(REPEATS, REPEATED * self.documents)
         pieces = [known for known, size in self.pieces.most_common() if size >= least]
+        least = max(REPEATS, REPEATED * len(self.rows))
         edges = {run for run, size in self.edges.items() if size >= least and is_run(run)}
         runs = set(filter(is_run, self.common_runs(least)))
         return Passages(frozenset(pieces), runs, edges, [self.shown[each] for each in pieces])
