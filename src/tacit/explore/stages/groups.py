@@ -566,7 +566,8 @@ def describe_nodes(
 ) -> list[dict[str, Any]]:
     """Every group of the tree but the root, parents before children, numbered from 0. Names
     and words are those that distinguish it from the others inside its parent; a group of the
-    chosen level has the name it has there."""
+    chosen level has the name it has there, and one without words of its own that is most of its
+    parent the name of that."""
     out: list[dict[str, Any]] = [{} for _ in nodes]
     chosen = {i: place for place, i in enumerate(cut)}
     everywhere = np.full(wording.terms.table.shape[0], -1, np.int32)
@@ -587,12 +588,14 @@ def describe_nodes(
             doubtful = members[np.argsort(near.margin[members], kind="stable")][:DOUBTFUL]
             group = groups[chosen[j]] if j in chosen else {}
             overlap = float(np.median(overlaps_of(nodes[j])))
+            around = out[nodes[j].parent].get("name")
+            own_name = named[place].inside(around, len(members) / len(labels))
             out[j] = {
                 "node": j - 1,
                 "parent": max(nodes[j].parent - 1, -1),
                 "depth": nodes[j].depth,
                 "size": int(many[parent.documents[members]].sum()),
-                "name": group.get("name", named[place].name),
+                "name": group.get("name", own_name),
                 "words": group.get("words", named[place].words),
                 "typical": [int(at[m]) for m in typical],
                 "doubtful": [
