@@ -56,7 +56,7 @@ def joins_repeat(
     >>> rows = rng.normal(size=(300, 3)) * 0.2 + np.repeat(np.eye(3), (140, 140, 20), axis=0)
     >>> rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype("f4")
     >>> joins_repeat(rows, 2, 3, np.uint64(0))
-    False
+    True
     """
 
     def compare(pair: int) -> list[float]:

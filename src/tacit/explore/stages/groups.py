@@ -32,7 +32,13 @@ from tacit.explore.stages.group_tree import (
     nest_rows,
 )
 from tacit.explore.stages.meaning import use_words
-from tacit.explore.stages.naming import context_wording, name_groups, name_them, shown_name
+from tacit.explore.stages.naming import (
+    NAMELESS,
+    context_wording,
+    name_groups,
+    name_them,
+    shown_name,
+)
 from tacit.explore.stages.stage import Context, Output
 from tacit.explore.stages.wording import Wording
 
@@ -589,7 +595,7 @@ def describe_nodes(
             group = groups[chosen[j]] if j in chosen else {}
             overlap = float(np.median(overlaps_of(nodes[j])))
             around = out[nodes[j].parent].get("name")
-            own_name = named[place].inside(around, len(members) / len(labels))
+            own_name = name_inside(named[place].name, around, len(members) / len(labels))
             out[j] = {
                 "node": j - 1,
                 "parent": max(nodes[j].parent - 1, -1),
@@ -606,6 +612,17 @@ def describe_nodes(
                 "chosen": chosen.get(j),
             }
     return out[1:]
+
+
+def name_inside(name: list[str], around: list[str] | None, part: float) -> list[str]:
+    """The name of a group that is a part of another: that of the other, if it is most of it and
+    has no words of its own.
+
+    >>> name_inside([NAMELESS], ["cars"], 0.9), name_inside([NAMELESS], ["cars"], 0.2)
+    (['cars'], ['no words of its own'])
+    """
+    nameless = name[0].startswith(NAMELESS)
+    return around if around and nameless and part > 0.5 else name
 
 
 def nodes_of(found: dict[str, Any]) -> list[dict[str, Any]]:

@@ -129,17 +129,6 @@ class Named(NamedTuple):
     name: list[str]  # as displayed
     words: list[list[Any]]  # word, score, fraction of documents inside and outside
 
-    def inside(self, name: list[str] | None, part: float) -> list[str]:
-        """Its name inside a group with a name of which it is this part: that of the group, if
-        it is most of it and has no words of its own.
-
-        >>> rest = Named([NAMELESS], [])
-        >>> rest.inside(["cars"], 0.9), rest.inside(["cars"], 0.2)
-        (['cars'], ['no words of its own'])
-        """
-        nameless = self.name[0].startswith(NAMELESS)
-        return name if name and nameless and part > 0.5 else self.name
-
 
 def name_groups(wording: Wording, labels: np.ndarray) -> list[Named]:
     """Name the groups 0 to k - 1 by contrast with each other; documents with a negative label
