@@ -111,12 +111,17 @@ def settled(tree, rows, grow=None):
     return settle_level(tree, grow, rows, "quick", SEED, Serial())[:2]
 
 
-def test_the_finest_level_that_does_not_fall_apart_is_shown_before_any_that_does(monkeypatch):
-    monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: True)
+def only_the_largest_is_found_again(monkeypatch, joined):
+    """A tree of three groups of which two fall apart: its counts, itself, its rows."""
+    monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: joined)
     counts, _, _ = planted(600, own=0)
-    tree, rows = grow(counts, flat=1), own_space(counts, 2, seed=SEED)
-    sizes = sorted(len(tree.nodes[i].documents) for i in tree.levels[0])
-    stability_by_size(monkeypatch, sizes[-1])
+    tree = grow(counts, flat=1)
+    stability_by_size(monkeypatch, max(len(tree.nodes[i].documents) for i in tree.levels[0]))
+    return counts, tree, own_space(counts, 2, seed=SEED)
+
+
+def test_the_finest_level_that_does_not_fall_apart_is_shown_before_any_that_does(monkeypatch):
+    _, tree, rows = only_the_largest_is_found_again(monkeypatch, joined=True)
     tree, cut = settled(tree, rows)
     assert len(cut) == 2
     assert (tree.numbers, tree.loose) == ((2,), [BROAD])
@@ -126,11 +131,7 @@ def test_the_finest_level_that_does_not_fall_apart_is_shown_before_any_that_does
 
 
 def test_what_falls_apart_does_not_weigh_where_two_groups_are_shown_instead(monkeypatch):
-    monkeypatch.setattr(group_tree, "joins_repeat", lambda *args, **more: False)
-    counts, _, _ = planted(600, own=0)
-    tree, rows = grow(counts, flat=1), own_space(counts, 2, seed=SEED)
-    sizes = sorted(len(tree.nodes[i].documents) for i in tree.levels[0])
-    stability_by_size(monkeypatch, sizes[-1])
+    counts, tree, rows = only_the_largest_is_found_again(monkeypatch, joined=False)
     split = tree.nodes[0].split
     tree, cut = settled(tree, rows, lambda **more: grow(counts, **more))
     assert (tree.emphasis, len(cut), tree.loose) == ((2,), 2, [BROAD])

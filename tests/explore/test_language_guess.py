@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit.explore.stages import languages
 from tacit.explore.stages.languages import (
     CODES,
     NAMES,
@@ -214,3 +215,15 @@ def test_sentences_in_ten_languages_are_seldom_mistaken(tmp_path):
     known = guess != "unknown"
     assert known.mean() > 0.75
     assert (guess[known] == np.array([row["lang"] for row in rows])[known]).mean() > 0.995
+
+
+def test_documents_compared_in_parts_have_the_languages_they_have_together(monkeypatch):
+    texts = [
+        "the cat is on the mat and it is not here",
+        "der Hund ist nicht in dem Haus und er ist alt",
+        "le chat est dans la maison et il ne sort pas",
+    ] * 9
+    together = told(texts)
+    monkeypatch.setattr(languages, "SPAN", 4)
+    assert told(texts) == together
+    assert set(together) == {"en", "de", "fr"}

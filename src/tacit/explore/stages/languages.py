@@ -78,6 +78,7 @@ WRITTEN = {
 CODES = [*stop_languages(), *(code for code in SCRIPTS if code not in LISTED)]
 MOSTLY = 0.5  # of the words of a document that must be in a script
 SOME_KANA = 0.1  # of the words in Chinese characters and kana, for Japanese
+SPAN = 50_000  # documents that are compared with all languages at once
 UNKNOWN = 255  # instead of a place among the languages
 LEAST = 1.5  # score of different function words: two or three
 # Score for each word of a document: the least, and what most documents of a language have.
@@ -253,6 +254,10 @@ def decide(counts: sp.csr_array, table: sp.csr_array, lengths: np.ndarray) -> np
     [0, 0, 255, 255]
     """
     n = counts.shape[0]
+    if n > SPAN:  # in parts: a number for every document and language takes memory
+        parts = [slice(first, first + SPAN) for first in range(0, n, SPAN)]
+        found = [decide(sp.csr_array(counts[i]), table, lengths[i]) for i in parts]
+        return np.concatenate(found)
     scores = score(counts, table)
     best, top = scores.argmax(axis=1), scores.max(axis=1)
     different = score(counts > 0, table)[np.arange(n), best]
